@@ -54,7 +54,7 @@ std::string beginning_of(Verb const& verb) {
 }
 
 /// Option with the form of its value: "--workers COUNTS".
-std::string spelled(Option const& option) {
+std::string option_head(Option const& option) {
     std::string const placeholder = option.placeholder;
     return option.name + (option.takes == Takes::perhaps_value ? " [" + placeholder + "]"
                           : placeholder.empty()                ? ""
@@ -103,7 +103,7 @@ std::string short_help_of(Verb const& verb) {
     for (Option const& option : verb.all_options()) {
         ++all;
         if (shown == most_options || !uses(verb.examples, option.name)) { continue; }
-        add_entry(out, spelled(option), first_words(option.help));
+        add_entry(out, option_head(option), first_words(option.help));
         ++shown;
     }
     std::string const last = "\nheadroom " + std::string{verb.name} + " --help has all " + std::to_string(all) +
@@ -126,7 +126,7 @@ std::string help_of(Verb const& verb) {
     for (std::string const& group : groups) {
         out += "\n" + group + "\n";
         for (Option const& option : verb.all_options()) {
-            if (group == option.group) { add_entry(out, spelled(option), option.help); }
+            if (group == option.group) { add_entry(out, option_head(option), option.help); }
         }
     }
     add_entry(out, "-h", "print one screen of this and exit");

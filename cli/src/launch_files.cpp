@@ -21,7 +21,7 @@ using io::LaunchKey;
 
 constexpr std::size_t largest_file = 4u << 20;
 
-constexpr std::array options{
+constexpr std::array launch_option_rows{
     Option{"--from", "FILE",
            "take what is not given here from a launch file: a script of Megatron-LM, NeMo or Slurm, DeepSpeed or "
            "TrainingArguments JSON, torchtitan TOML, YAML of Accelerate, axolotl, LLaMA-Factory, MaxText or NeMo",
@@ -99,7 +99,7 @@ bool takes(Verb const& verb, std::string const& name) {
 }
 
 /// "job.sh:12" of the last key that sets an option.
-std::string line_of(LaunchFile const& file, std::string const& option) {
+std::string place_in(LaunchFile const& file, std::string const& option) {
     for (auto key = file.read.rbegin(); key != file.read.rend(); ++key) {
         if (key->option == option && key->line > 0) { return file.path + ":" + std::to_string(key->line); }
     }
@@ -134,7 +134,7 @@ void add_file(Arguments& arguments, Verb const& verb, std::set<std::string> cons
                            " of " + earlier->second);
         }
         before[option] = file.path;
-        places[option] = line_of(file, option);
+        places[option] = place_in(file, option);
         arguments.add(option, {value});
         used.push_back(option + " " + value + " (" + place_of(file, option) + ")");
     }
@@ -196,7 +196,7 @@ void add_implied(Arguments& arguments, Verb const& verb, std::set<std::string>& 
 
 } // namespace
 
-std::span<Option const> launch_options() { return options; }
+std::span<Option const> launch_options() { return launch_option_rows; }
 std::span<Option const> serving_launch_options() { return serving_options; }
 
 bool takes_launch_files(Verb const& verb) { return takes(verb, "--emit"); }

@@ -18,7 +18,7 @@ struct Row {
     std::vector<std::string> formulas, words;
 };
 
-Row const& row_of(LeftOut term) {
+Row const& row_of_term(LeftOut term) {
     static std::array<Row, 5> const rows{
         Row{LeftOut::imbalance, {"imbalance_seconds"}, {}},
         Row{LeftOut::stragglers, {"stragglers_seconds"}, {}},
@@ -90,7 +90,7 @@ std::string target_words(Prediction const& p) {
     return text;
 }
 
-std::string run_words(Prediction const& p) {
+std::string run_time_words(Prediction const& p) {
     auto const all = run_time(p), work = productive_time(p);
     return significant(all->in(units::day)) + " days, of which " + significant(work->in(units::day)) +
            " would do if nothing failed";
@@ -101,7 +101,7 @@ std::string run_words(Prediction const& p) {
 std::vector<Term> explain_left_out(Prediction const& prediction, std::vector<Term> const& terms,
                                    std::string const& wanted) {
     for (LeftOut const term : every_left_out) {
-        Row const& row = row_of(term);
+        Row const& row = row_of_term(term);
         bool const other_word = std::ranges::any_of(
             row.words, [&](std::string const& word) { return normalised(word) == normalised(wanted); });
         if (normalised(name_of(term)) != normalised(wanted) && !other_word) { continue; }
@@ -131,7 +131,7 @@ void add_left_out_in_short(std::vector<Block>& blocks, Prediction const& p, std:
     }
     if (!on.empty()) { blocks.emplace_back(Paragraph{join(on, ", "), "counted"}); }
     if (!p.progresses()) { blocks.emplace_back(Paragraph{p.goodput->why_not, "run", true}); }
-    if (p.goodput && p.progresses() && run_time(p)) { blocks.emplace_back(Paragraph{run_words(p), "run"}); }
+    if (p.goodput && p.progresses() && run_time(p)) { blocks.emplace_back(Paragraph{run_time_words(p), "run"}); }
     if (p.statistics) { blocks.emplace_back(Paragraph{target_words(p), "target"}); }
     if (!off.empty()) { blocks.emplace_back(Paragraph{join(off, ", "), "not counted"}); }
 }
@@ -142,7 +142,7 @@ void add_left_out(std::vector<Block>& blocks, Prediction const& p, std::vector<L
         blocks.emplace_back(shares_table(*p.goodput));
         blocks.emplace_back(Paragraph{checkpoint_words(*p.goodput), "checkpoints"});
         if (!p.progresses()) { blocks.emplace_back(Paragraph{p.goodput->why_not, "run", true}); }
-        if (run_time(p)) { blocks.emplace_back(Paragraph{run_words(p), "run"}); }
+        if (run_time(p)) { blocks.emplace_back(Paragraph{run_time_words(p), "run"}); }
     }
     if (p.statistics) { blocks.emplace_back(Paragraph{target_words(p), "target"}); }
 }

@@ -18,7 +18,7 @@
 namespace headroom::cli {
 namespace {
 
-constexpr std::array options{
+constexpr std::array output_option_rows{
     Option{"--format", "FORMAT", "table, json, csv or markdown (default: table)", "Output"},
     Option{"--out", "FILE", "write the result there, whole or not at all; - is standard output", "Output"},
     Option{"--html", "FILE", "also write it as one self-contained page with plots", "Output"},
@@ -85,7 +85,7 @@ bool has_place(std::string const& file) {
 
 } // namespace
 
-std::span<Option const> output_options() { return options; }
+std::span<Option const> output_options() { return output_option_rows; }
 
 std::span<Option const> length_options() { return lengths; }
 

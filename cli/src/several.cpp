@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t most_sweeps = 2;
 
-constexpr std::array options{
+constexpr std::array sweep_option_rows{
     Option{
         "--sweep", "NAME=VALUES",
         "answer for several values of an option: sequence-length=4k..128k (doubling), tp=1,2,8; twice for two options",
@@ -140,7 +140,7 @@ std::string plain_name(std::string const& name) {
     return name == "MODEL" ? "model" : name.substr(name.find_first_not_of('-'));
 }
 
-std::string words_of(InputError const& error) {
+std::string refusal_words(InputError const& error) {
     ErrorText const& text = error.text();
     return text.where + ": " + text.problem + (text.why.empty() ? "" : " (" + text.why + ")");
 }
@@ -184,7 +184,7 @@ CombinationsAnswer answer_all(SeveralQuestion const& question, std::vector<io::S
             one = question.answer(with_values(question.arguments, sweeps, values), watch.token(), notes);
         } catch (InputError const& error) {
             if (!first) { first = error; }
-            one.combination.why_not = words_of(error);
+            one.combination.why_not = refusal_words(error);
         } catch (Interrupted const&) { break; }
         for (std::size_t i = 0; i < sweeps.size(); ++i) {
             one.combination.values.emplace_back(plain_name(sweeps[i].name), values[i]);
@@ -231,7 +231,7 @@ bool emit_best(SeveralQuestion const& question, CombinationsAnswer const& answer
     return write_launch(arguments, best->prediction->question, output);
 }
 
-int exit_code(CombinationsAnswer const& answer, std::vector<GateOutcome> const& gates) {
+int sweep_exit_code(CombinationsAnswer const& answer, std::vector<GateOutcome> const& gates) {
     if (answer.combinations.size() < answer.asked) {
         refusal("combinations", "interrupted (" + std::to_string(answer.combinations.size()) + " of " +
                                     std::to_string(answer.asked) + " finished). the result covers those");
@@ -299,7 +299,7 @@ int answer_pair(SeveralQuestion const& question, Output const& output) {
 
 } // namespace
 
-std::span<Option const> sweep_options() { return options; }
+std::span<Option const> sweep_options() { return sweep_option_rows; }
 
 bool asks_several(Arguments const& arguments) {
     auto const lists = [&arguments](char const* name) {
@@ -328,14 +328,14 @@ int answer_several(SeveralQuestion const& question) {
     compare_combinations(answer, swept              ? CombinationOrder::as_asked
                                  : question.by_cost ? CombinationOrder::by_cost
                                                     : CombinationOrder::by_time);
-    if (emit_best(question, answer, output)) { return exit_code(answer, gates); }
+    if (emit_best(question, answer, output)) { return sweep_exit_code(answer, gates); }
     Result result = result_of(
         head(question), answer, [&] { return document_of(answer, sweeps); }, {gates, stats_of(output)},
         [&] { return sheet_of(answer, sweeps); });
     result.page = [&] { return page_of(answer, sweeps); };
     result.screen = [&] { return screen_document(answer, sweeps, output.screen); };
     write(answer, output, std::move(result));
-    return exit_code(answer, gates);
+    return sweep_exit_code(answer, gates);
 }
 
 } // namespace headroom::cli

@@ -45,7 +45,7 @@ std::string interval_cell(Interval const& interval) {
     return significant(interval.low.base()) + " to " + significant(interval.high.base());
 }
 
-std::vector<std::string> row_of(Combination const& one, Shown const& shown) {
+std::vector<std::string> combination_row(Combination const& one, Shown const& shown) {
     std::vector<std::string> row;
     for (auto const& value : one.values) { row.push_back(value.second); }
     auto const is_shown = [](bool column) { return static_cast<std::size_t>(column); };
@@ -88,7 +88,7 @@ Table table_of(CombinationsAnswer const& answer, std::span<io::Sweep const> swee
     table.columns.push_back("fits %");
     table.columns.push_back(wrapped("plan"));
     for (std::size_t i = 0; i < answer.combinations.size(); ++i) {
-        table.rows.push_back(row_of(answer.combinations[i], shown));
+        table.rows.push_back(combination_row(answer.combinations[i], shown));
         if (answer.combinations[i].soonest) { table.marked = i; }
     }
     return table;

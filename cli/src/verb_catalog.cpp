@@ -9,7 +9,7 @@
 #include <cmath>
 #include <functional>
 
-namespace headroom::cli {
+namespace headroom::cli::verb_catalog {
 namespace {
 
 using io::CatalogRecord;
@@ -316,13 +316,14 @@ int run(Arguments const& arguments) {
     return action == "list" ? list(arguments, catalog, output) : show(arguments, catalog, output);
 }
 
-} // namespace
-
-Verb catalog_verb() {
+Verb described() {
     Verb verb{"catalog", "the records known: models, clusters, accelerators, prices", positionals, examples, run};
     verb.options = {options, output_options()};
-    verb.answers = tables_of<io::CatalogList, io::CatalogShow>();
+    verb.answers = cli::tables_of<io::CatalogList, io::CatalogShow>();
     return verb;
 }
 
-} // namespace headroom::cli
+} // namespace
+} // namespace headroom::cli::verb_catalog
+
+headroom::cli::Verb headroom::cli::catalog_verb() { return verb_catalog::described(); }

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <array>
 
-namespace headroom::cli {
+namespace headroom::cli::verb_schema {
 namespace {
 
 char const* name_of(Takes takes) {
@@ -37,7 +37,7 @@ Json option_row(Option const& option) {
 
 } // namespace
 
-Json verb_table() {
+Json table_of_verbs() {
     Json table = Json::array();
     for (Verb const& verb : verbs()) {
         Json arguments = Json::array(), options = Json::array();
@@ -106,17 +106,20 @@ int run(Arguments const& arguments) {
     if (wants_verbs && arguments.has("VERB")) {
         refuse("--verbs", "with a verb", "it lists all of them", "leave one of them out");
     }
-    Json const schema = wants_verbs ? verb_table() : schema_of(join(arguments.all("VERB"), " "));
+    Json const schema = wants_verbs ? table_of_verbs() : schema_of(join(arguments.all("VERB"), " "));
     io::write_file(arguments.text("--out").value_or("-"), schema.text());
     return Exit::done;
 }
 
-} // namespace
-
-Verb schema_verb() {
+Verb described() {
     Verb verb{"schema", "the JSON Schema of a verb's results", positionals, examples, run};
     verb.options = {options};
     return verb;
 }
 
-} // namespace headroom::cli
+} // namespace
+} // namespace headroom::cli::verb_schema
+
+headroom::cli::Verb headroom::cli::schema_verb() { return verb_schema::described(); }
+
+headroom::document::Json headroom::cli::verb_table() { return verb_schema::table_of_verbs(); }

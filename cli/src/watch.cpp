@@ -29,7 +29,7 @@ extern "C" void count_interrupt(int) {
 }
 
 /// "reading 8 files [########............] 40 %, 3.2 s, 4.8 s left"
-std::string line_of(std::string const& what, double share, double elapsed) {
+std::string progress_line(std::string const& what, double share, double elapsed) {
     constexpr int width = 20;
     char numbers[64];
     if (share < 0.0) {
@@ -88,7 +88,8 @@ void Watch::stand_by(std::stop_token over) {
         }
         double const elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         if (show_ && elapsed > 1.0) {
-            std::fprintf(stderr, "\r%s\x1b[K", line_of(what_, share_.load(std::memory_order_relaxed), elapsed).c_str());
+            std::fprintf(stderr, "\r%s\x1b[K",
+                         progress_line(what_, share_.load(std::memory_order_relaxed), elapsed).c_str());
             shown = true;
         }
         if (over.stop_requested()) { break; }

@@ -29,7 +29,7 @@ std::string right_aligned(std::string const& text, std::size_t width) {
 }
 
 /// Columns of characters of the bars.
-struct Layout {
+struct BarLayout {
     std::size_t label = 0, bar = 0;
     double scale = 1.0;
     [[nodiscard]] std::size_t column(double value) const {
@@ -37,8 +37,8 @@ struct Layout {
     }
 };
 
-Layout layout_of(StackedBars const& bars, std::size_t page) {
-    Layout layout;
+BarLayout layout_of(StackedBars const& bars, std::size_t page) {
+    BarLayout layout;
     layout.scale = length_of(bars.limit.value_or(0.0));
     std::size_t value = 0;
     for (std::size_t bar = 0; bar < bars.values.size(); ++bar) {
@@ -52,7 +52,7 @@ Layout layout_of(StackedBars const& bars, std::size_t page) {
 }
 
 /// Letters up to the ends of the parts, each rounded where it stands, so that the bar is as long as its sum.
-std::string bar_text(std::vector<double> const& values, Layout const& layout, std::optional<double> limit,
+std::string bar_text(std::vector<double> const& values, BarLayout const& layout, std::optional<double> limit,
                      TextStyle style, std::vector<bool>& shown) {
     std::vector<std::pair<std::string, std::size_t>> cells(layout.bar + 1, {" ", 0});
     double sum = 0.0;
@@ -105,7 +105,7 @@ std::string legend(StackedBars const& bars, std::vector<bool> const& shown, std:
 } // namespace
 
 std::string plot_text(StackedBars const& bars, TextStyle style) {
-    Layout const layout = layout_of(bars, style.width);
+    BarLayout const layout = layout_of(bars, style.width);
     if (bars.values.empty() || !(layout.scale > 0.0) || !std::isfinite(layout.scale)) { return {}; }
     auto const limit = bars.limit && length_of(*bars.limit) > 0.0 ? bars.limit : std::nullopt;
     std::size_t const margin = layout.label + 2;

@@ -12,13 +12,13 @@ namespace headroom::document {
 namespace {
 
 /// Whole numbers in full, others with four digits.
-std::string number(double value) {
+std::string chart_number(double value) {
     bool const is_whole = std::abs(value) < 1e15 && value == std::round(value);
     return is_whole ? whole(value) : significant(value, 4);
 }
 
 std::string number_at(std::vector<double> const& values, std::size_t i) {
-    return i < values.size() ? number(values[i]) : "";
+    return i < values.size() ? chart_number(values[i]) : "";
 }
 
 bool has_interval(Series const& series) { return !series.low.empty() && !series.high.empty(); }
@@ -37,7 +37,7 @@ Table wide_numbers(Chart const& chart) {
         }
     }
     for (std::size_t i = 0; i < x.size(); ++i) {
-        std::vector<std::string> row{number(x[i])};
+        std::vector<std::string> row{chart_number(x[i])};
         std::string label;
         for (Series const& series : chart.series) {
             if (label.empty() && i < series.labels.size()) { label = series.labels[i]; }
@@ -71,7 +71,7 @@ Table long_numbers(Chart const& chart) {
         for (std::size_t i = 0; i < series.x.size(); ++i) {
             std::vector<std::string> row{series.name};
             if (labelled) { row.push_back(i < series.labels.size() ? series.labels[i] : ""); }
-            row.push_back(number(series.x[i]));
+            row.push_back(chart_number(series.x[i]));
             row.push_back(number_at(series.y, i));
             if (interval) {
                 row.push_back(number_at(series.low, i));

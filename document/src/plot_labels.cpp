@@ -9,7 +9,7 @@
 namespace headroom::document {
 namespace {
 
-constexpr std::size_t letters = 26; ///< points that one alphabet names
+constexpr std::size_t label_letters = 26; ///< points that one alphabet names
 
 double last_column(Plot const& plot) { return static_cast<double>(plot.canvas.width() - 1); }
 
@@ -54,7 +54,7 @@ bool place_label(Canvas& canvas, Label const& label) {
     });
 }
 
-/// Names that are letters already: the keys of a table.
+/// Names that are label_letters already: the keys of a table.
 bool are_keys(std::vector<Label> const& labels) {
     return !labels.empty() && std::ranges::all_of(labels, [](Label const& one) { return columns_of(one.text) == 1; });
 }
@@ -67,7 +67,8 @@ void place_letters(Plot& plot) {
     std::size_t const series_entries = plot.legend.size();
     for (std::size_t n = 0; n < plot.labels.size(); ++n) {
         Label const& label = plot.labels[n];
-        std::string const counted{static_cast<char>((n < letters ? 'a' : 'A') + static_cast<char>(n % letters))};
+        std::string const counted{
+            static_cast<char>((n < label_letters ? 'a' : 'A') + static_cast<char>(n % label_letters))};
         std::string const letter = keys ? label.text : counted;
         std::ranges::any_of(around, [&](Place const& beside) {
             Slot const slot{std::round(label.at.column) + beside.column, std::round(label.at.row) + beside.row, 0, 0};
@@ -89,13 +90,13 @@ void place_letters(Plot& plot) {
     if (keys) { plot.legend.resize(series_entries); } // a table names them
 }
 
-/// Names next to the points where all have room, else letters and a key.
+/// Names next to the points where all have room, else label_letters and a key.
 void name_points(Plot& plot) {
     Canvas with_names = plot.canvas;
     bool const all = std::ranges::all_of(plot.labels, [&](Label const& one) { return place_label(with_names, one); });
     if (all && !are_keys(plot.labels)) {
         plot.canvas = std::move(with_names);
-    } else if (plot.labels.size() <= 2 * letters) {
+    } else if (plot.labels.size() <= 2 * label_letters) {
         place_letters(plot);
     } else { // what has room; tables name the rest
         for (Label const& label : plot.labels) { place_label(plot.canvas, label); }

@@ -169,7 +169,7 @@ std::string left_out_note(Table const& table) {
     return "<p class=\"narrow\">A wider window also shows " + escaped(join(names, ", ")) + ".</p>\n";
 }
 
-void add(std::string& out, Paragraph const& paragraph, std::set<std::string> const& evidence) {
+void add_html(std::string& out, Paragraph const& paragraph, std::set<std::string> const& evidence) {
     out += paragraph.strong ? "<p class=\"strong\">" : "<p>";
     if (!paragraph.label.empty()) { out += "<b>" + escaped(paragraph.label) + ":</b> "; }
     if (paragraph.linked.empty()) { out += sentence(paragraph.text); }
@@ -183,7 +183,7 @@ void add(std::string& out, Paragraph const& paragraph, std::set<std::string> con
     out += "</p>\n";
 }
 
-void add(std::string& out, Table const& table) {
+void add_html(std::string& out, Table const& table) {
     auto const row = [&](std::vector<std::string> const& cells, char const* tag) {
         for (std::size_t c = 0; c < cells.size(); ++c) {
             bool const number = table.columns[c].align == Align::right;
@@ -216,17 +216,17 @@ void add(std::string& out, Table const& table) {
 template <class Figure> void add_figure(std::string& out, Figure const& figure, std::string const& title) {
     out += "<figure>\n" + heading(title) + "<div class=\"drawing\"></div>\n<figcaption>" + sentence(figure.caption) +
            "</figcaption>\n<details open><summary>The numbers</summary>\n";
-    add(out, numbers_of(figure));
+    add_html(out, numbers_of(figure));
     out += "</details>\n</figure>\n";
 }
 
-void add(std::string& out, Chart const& chart) { add_figure(out, chart, chart.title); }
+void add_html(std::string& out, Chart const& chart) { add_figure(out, chart, chart.title); }
 
-void add(std::string& out, Gantt const& gantt) { add_figure(out, gantt, gantt.title); }
+void add_html(std::string& out, Gantt const& gantt) { add_figure(out, gantt, gantt.title); }
 
-void add(std::string& out, SpanTimeline const& timeline) { add_figure(out, timeline, timeline.title); }
+void add_html(std::string& out, SpanTimeline const& timeline) { add_figure(out, timeline, timeline.title); }
 
-void add(std::string& out, StackedBars const& bars) { add_figure(out, bars, bars.title + ", " + bars.unit); }
+void add_html(std::string& out, StackedBars const& bars) { add_figure(out, bars, bars.title + ", " + bars.unit); }
 
 /// White for the least value, blue for the largest: dark text is read on both.
 std::string shade(double share) {
@@ -238,7 +238,7 @@ std::string shade(double share) {
 }
 
 /// Coloured cells, which need no script; one that runs draws them anew, as `headroom serve` does.
-void add(std::string& out, HeatMap const& map) {
+void add_html(std::string& out, HeatMap const& map) {
     Table const table = numbers_of(map);
     auto const shares = shares_of(map);
     out += "<figure>\n" + heading(map.title + ", " + map.unit) +
@@ -258,13 +258,13 @@ void add(std::string& out, HeatMap const& map) {
     out += "</tbody></table></div>\n<figcaption>" + sentence(map.caption) + "</figcaption>\n</figure>\n";
 }
 
-void add(std::string& out, Items const& list) {
+void add_html(std::string& out, Items const& list) {
     out += heading(list.title) + "<ul>\n";
     for (std::string const& item : list.items) { out += "<li>" + sentence(item) + "</li>\n"; }
     out += "</ul>\n";
 }
 
-void add(std::string& out, Verbatim const& verbatim) {
+void add_html(std::string& out, Verbatim const& verbatim) {
     out += heading(verbatim.title) + "<pre>" + escaped(verbatim.text) + "</pre>\n";
 }
 
@@ -338,9 +338,9 @@ std::string render_html(Document const& document, ChartLibrary const& library) {
                 std::string const title = title_of(content);
                 if (to_come.erase(title) > 0) { out += "<span id=\"" + anchor(title) + "\"></span>\n"; }
                 if constexpr (requires { content.linked; }) {
-                    add(out, content, evidence);
+                    add_html(out, content, evidence);
                 } else {
-                    add(out, content);
+                    add_html(out, content);
                 }
             },
             block);

@@ -110,7 +110,7 @@ void add_row(std::string& out, Table const& table, Layout const& layout, std::ve
     }
 }
 
-void add(std::string& out, Table const& table, TextStyle style) {
+void add_text(std::string& out, Table const& table, TextStyle style) {
     if (!table.title.empty()) { add_wrapped(out, table.title, "", "", style, true); }
     Layout const layout = layout_of(table, style.width);
     std::vector<std::string> titles, rules;
@@ -131,7 +131,7 @@ void add(std::string& out, Table const& table, TextStyle style) {
 
 // ---- the rest --------------------------------------------------------------------------------------------------
 
-void add(std::string& out, Paragraph const& paragraph, TextStyle style) {
+void add_text(std::string& out, Paragraph const& paragraph, TextStyle style) {
     std::string const label = paragraph.label.empty() ? "" : paragraph.label + ": ";
     add_wrapped(out, label + paragraph.text, "", paragraph.label.empty() ? "" : "  ", style, paragraph.strong);
 }
@@ -142,7 +142,7 @@ std::string figure_title(Gantt const& gantt) { return gantt.title; }
 
 std::string figure_title(StackedBars const& bars) { return bars.title + ", " + bars.unit; }
 
-void add(std::string& out, Items const& list, TextStyle style) {
+void add_text(std::string& out, Items const& list, TextStyle style) {
     if (!list.title.empty()) { add_wrapped(out, list.title, "", "", style, true); }
     for (std::string const& item : list.items) { add_wrapped(out, item, "  - ", "    ", style); }
 }
@@ -156,22 +156,22 @@ template <class Figure> void add_figure(std::string& out, Figure const& figure, 
     if (!figure.caption.empty()) { add_wrapped(out, figure.caption, "", "", style); }
 }
 
-void add(std::string& out, StackedBars const& bars, TextStyle style) { add_figure(out, bars, style); }
+void add_text(std::string& out, StackedBars const& bars, TextStyle style) { add_figure(out, bars, style); }
 
-void add(std::string& out, Chart const& chart, TextStyle style) { add_figure(out, chart, style); }
+void add_text(std::string& out, Chart const& chart, TextStyle style) { add_figure(out, chart, style); }
 
-void add(std::string& out, Gantt const& gantt, TextStyle style) { add_figure(out, gantt, style); }
+void add_text(std::string& out, Gantt const& gantt, TextStyle style) { add_figure(out, gantt, style); }
 
-void add(std::string& /*out*/, SpanTimeline const& /*timeline*/, TextStyle /*style*/) {} // of pages alone
+void add_text(std::string& /*out*/, SpanTimeline const& /*timeline*/, TextStyle /*style*/) {} // of pages alone
 
-void add(std::string& out, HeatMap const& map, TextStyle style) {
+void add_text(std::string& out, HeatMap const& map, TextStyle style) {
     Table table = numbers_of(map);
     table.title = map.title + ", " + map.unit;
-    add(out, table, style);
+    add_text(out, table, style);
     if (!map.caption.empty()) { add_wrapped(out, map.caption, "", "", style); }
 }
 
-void add(std::string& out, Verbatim const& verbatim, TextStyle style) {
+void add_text(std::string& out, Verbatim const& verbatim, TextStyle style) {
     if (!verbatim.title.empty()) { add_wrapped(out, verbatim.title, "", "", style, true); }
     out += printable_lines(verbatim.text);
     if (verbatim.text.empty() || verbatim.text.back() != '\n') { out += '\n'; }
@@ -259,7 +259,7 @@ std::string render_text(Document const& document, TextStyle style) {
     bool after_label = false; // labelled paragraphs stand together
     for (Block const& block : document.blocks) {
         std::string part;
-        std::visit([&](auto const& content) { add(part, content, style); }, block);
+        std::visit([&](auto const& content) { add_text(part, content, style); }, block);
         if (part.empty()) { continue; }
         bool const labelled = std::holds_alternative<Paragraph>(block) && !std::get<Paragraph>(block).label.empty();
         if (!out.empty() && !(labelled && after_label)) { out += '\n'; }

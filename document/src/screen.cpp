@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t most_notes = 3, lines_of_note = 3, lines_of_item = 2, longest_line = 160;
 
-// ---- texts cut ---------------------------------------------------------------------------------------------------
+// ---- texts cut_line ---------------------------------------------------------------------------------------------------
 
 /// Ends of the parts of a text: behind its sentences, or behind its clauses.
 std::vector<std::size_t> ends_of(std::string_view text, char mark) {
@@ -27,7 +27,7 @@ std::vector<std::size_t> ends_of(std::string_view text, char mark) {
 }
 
 /// As many whole sentences as `columns` hold, one at least; of a longer sentence as many clauses.
-std::string cut(std::string_view text, std::size_t columns) {
+std::string cut_line(std::string_view text, std::size_t columns) {
     auto const kept = [columns](std::string_view whole, char mark) {
         std::vector<std::size_t> const ends = ends_of(whole, mark);
         std::size_t best = ends.front();
@@ -105,7 +105,7 @@ std::string title_of(Block const& block) {
         block);
 }
 
-// ---- tables cut --------------------------------------------------------------------------------------------------
+// ---- tables cut_line --------------------------------------------------------------------------------------------------
 
 bool says_nothing(std::string_view cell) {
     return cell.empty() || cell == "-" || (cell.front() == '0' && cell.find_first_of("123456789") == cell.npos);
@@ -278,7 +278,7 @@ private:
         answers_.push_back(block);
         if (auto* items = std::get_if<Items>(&answers_.back())) {
             items->items.resize(std::min(most_notes, items->items.size()));
-            for (std::string& one : items->items) { one = cut(one, lines_of_item * (size_.width - 4)); }
+            for (std::string& one : items->items) { one = cut_line(one, lines_of_item * (size_.width - 4)); }
         }
     }
 
@@ -286,7 +286,7 @@ private:
         std::size_t const room = size_.width - columns_of("assumed: ") - 2; // a paragraph's margin
         if (assumed_) { return; }
         if (auto const* paragraph = std::get_if<Paragraph>(&block)) {
-            std::string text = cut(paragraph->text, room);
+            std::string text = cut_line(paragraph->text, room);
             assumptions_cut_ = text.size() < paragraph->text.size();
             assumed_ = {std::move(text), paragraph->label};
         } else if (auto const* table = std::get_if<Table>(&block); table != nullptr && !table->rows.empty()) {
@@ -327,7 +327,7 @@ private:
                 auto* paragraph = std::get_if<Paragraph>(&answers_[i]);
                 if (paragraph == nullptr) { continue; }
                 std::string const whole = paragraph->text;
-                paragraph->text = cut(whole, lines * size_.width);
+                paragraph->text = cut_line(whole, lines * size_.width);
                 if (lines_of(made(), size_.width).size() == before) { paragraph->text = whole; }
             }
         }
@@ -369,8 +369,9 @@ private:
             if (table && *table < rows_.size()) { blocks.emplace_back(thinned(tables_[*table], rows_[*table])); }
         }
         for (std::size_t i = 0; i < shown_notes_; ++i) {
-            blocks.emplace_back(Paragraph{
-                cut(notes_[i].text, lines_of_note * size_.width - columns_of(notes_[i].label) - 4), notes_[i].label});
+            blocks.emplace_back(
+                Paragraph{cut_line(notes_[i].text, lines_of_note * size_.width - columns_of(notes_[i].label) - 4),
+                          notes_[i].label});
         }
         if (!warnings_.empty()) { blocks.emplace_back(warning()); }
         if (assumed_) { blocks.emplace_back(*assumed_); }
@@ -382,7 +383,7 @@ private:
     }
 
     [[nodiscard]] Paragraph warning() const {
-        std::string const first = cut(warnings_.front(), lines_of_item * size_.width - 32);
+        std::string const first = cut_line(warnings_.front(), lines_of_item * size_.width - 32);
         bool const one = warnings_.size() == 1;
         std::string const rest = one && first == warnings_.front() ? "" : " (--full has all)";
         return {(one ? "" : std::to_string(warnings_.size()) + ", first: ") + first + rest,
@@ -443,7 +444,7 @@ std::string line_of(Document const& whole) {
     for (Block const& block : whole.blocks) {
         auto const* paragraph = std::get_if<Paragraph>(&block);
         if (paragraph == nullptr || part_of(block) != Part::answer) { continue; }
-        text = cut(paragraph->text, longest_line);
+        text = cut_line(paragraph->text, longest_line);
         break;
     }
     std::size_t const count = warnings_of(whole).size();

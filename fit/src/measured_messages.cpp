@@ -120,8 +120,8 @@ void add_rows(MeasuredMessages& answer) {
 }
 
 /// The median of this pattern with the same buffers and size and, between two, of the same peer.
-std::optional<double> median_of(MeasuredMessages const& answer, CommPattern pattern, TimedMessage const& like,
-                                std::string_view buffers) {
+std::optional<double> median_like(MeasuredMessages const& answer, CommPattern pattern, TimedMessage const& like,
+                                  std::string_view buffers) {
     for (TimedMessage const& one : answer.timed) {
         bool const any_peer = pattern == CommPattern::shifted;
         bool const same = one.pattern == pattern && one.bytes == like.bytes && one.buffers == buffers;
@@ -139,8 +139,8 @@ void add_ratios(MeasuredMessages& answer) {
         ratio.buffers = one.buffers;
         ratio.bytes = one.bytes;
         ratio.one_way = one.seconds.median;
-        ratio.both_ways = median_of(answer, CommPattern::both_ways, one, one.buffers);
-        if (one.peer == outermost) { ratio.shifted = median_of(answer, CommPattern::shifted, one, one.buffers); }
+        ratio.both_ways = median_like(answer, CommPattern::both_ways, one, one.buffers);
+        if (one.peer == outermost) { ratio.shifted = median_like(answer, CommPattern::shifted, one, one.buffers); }
         for (auto* const value : {&ratio.both_ways, &ratio.shifted}) {
             if (*value) { **value /= ratio.one_way; }
         }
@@ -152,7 +152,7 @@ void add_load(MeasuredMessages& answer) {
     for (TimedMessage const& one : answer.timed) {
         bool const loaded = one.pattern == CommPattern::loaded;
         if (!loaded && one.pattern != CommPattern::computing) { continue; }
-        auto const alone = median_of(answer, CommPattern::one_way, one, "hot");
+        auto const alone = median_like(answer, CommPattern::one_way, one, "hot");
         if (!alone) { continue; }
         answer.load.push_back({answer.world.link_to(one.peer), loaded ? "others transfer" : "cores compute", one.bytes,
                                *alone, one.seconds.median});

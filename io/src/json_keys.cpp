@@ -16,7 +16,7 @@ using nlohmann::json;
 
 constexpr int deepest = 64;
 
-std::string place(std::string_view where, std::string_view text, std::size_t at) {
+std::string place_of_byte(std::string_view where, std::string_view text, std::size_t at) {
     auto const before = text.substr(0, std::min(at, text.size()));
     return fmt::format("{}:{}", where, 1 + std::ranges::count(before, '\n'));
 }
@@ -39,7 +39,7 @@ std::string with_texts_for_infinities(std::string_view text, std::string_view wh
         }
         if (c == '[' || c == '{') {
             if (++depth > deepest) {
-                refuse(place(where, text, at), "values nested too deeply",
+                refuse(place_of_byte(where, text, at), "values nested too deeply",
                        fmt::format("at most {} levels are read", deepest));
             }
         } else if (c == ']' || c == '}') {
@@ -69,7 +69,7 @@ json parse(std::string_view text, std::string_view where) {
             if (!open.back().insert(key).second) {
                 std::size_t const first = text.find('"' + key + '"');
                 std::size_t const again = first == std::string_view::npos ? 0 : text.find('"' + key + '"', first + 1);
-                refuse(place(where, text, again), fmt::format("key {} twice", headroom::quoted(key)),
+                refuse(place_of_byte(where, text, again), fmt::format("key {} twice", headroom::quoted(key)),
                        "one of the two would be ignored", "remove one");
             }
         }
@@ -79,7 +79,7 @@ json parse(std::string_view text, std::string_view where) {
         return json::parse(text, watch);
     } catch (json::parse_error const& error) {
         bool const at_end = error.byte > text.size();
-        unreadable_error(place(where, text, error.byte == 0 ? 0 : error.byte - 1), "not valid JSON",
+        unreadable_error(place_of_byte(where, text, error.byte == 0 ? 0 : error.byte - 1), "not valid JSON",
                          at_end ? "the text ends before the value does" : "unexpected text from here on");
     } catch (json::exception const&) { // a number that no double can hold
         refuse(where, "a number out of range", "every number of a model is finite");
@@ -210,7 +210,7 @@ void JsonKeys::fail(std::string_view key, std::string problem, std::string why, 
     auto const dot = name.rfind('.');
     std::string const last = '"' + (dot == std::string::npos ? name : name.substr(dot + 1)) + '"';
     auto const at = state_->find(key) == nullptr ? std::string::npos : state_->text.find(last);
-    refuse(at == std::string::npos ? state_->where : place(state_->where, state_->text, at),
+    refuse(at == std::string::npos ? state_->where : place_of_byte(state_->where, state_->text, at),
            fmt::format("{}: {}", name, problem), std::move(why), std::move(hint));
 }
 

@@ -1,5 +1,7 @@
 // Any bytes as a log of collectives: rows within the limits, reasons for the others, or one InputError.
 
+#include "fuzz/require.hpp"
+
 #include "headroom/error.hpp"
 #include "headroom/io/benchmark_log.hpp"
 
@@ -7,7 +9,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 namespace {
@@ -15,30 +16,26 @@ namespace {
 using namespace headroom;
 using namespace headroom::network;
 
-void check(bool true_of_all) {
-    if (!true_of_all) { std::abort(); }
-}
-
 void check(MeasuredCollective const& row, io::BenchmarkLog const& log) {
     double const bytes = row.size.size.base(), seconds = row.time.base();
-    check(seconds >= 1e-9 && seconds <= 86'400.0);
-    check(row.collective == Collective::barrier ? bytes >= 0.0 : bytes >= 1.0 && bytes <= 1e18);
-    check(row.ranks >= 2 && row.nodes >= 1 && row.ranks % row.nodes == 0);
-    check(!row.bus_bandwidth || std::isfinite(row.bus_bandwidth->base()));
-    check(row.line >= 1 && (row.line <= log.lines || log.format == "nccl-tests json"));
+    require(seconds >= 1e-9 && seconds <= 86'400.0);
+    require(row.collective == Collective::barrier ? bytes >= 0.0 : bytes >= 1.0 && bytes <= 1e18);
+    require(row.ranks >= 2 && row.nodes >= 1 && row.ranks % row.nodes == 0);
+    require(!row.bus_bandwidth || std::isfinite(row.bus_bandwidth->base()));
+    require(row.line >= 1 && (row.line <= log.lines || log.format == "nccl-tests json"));
 }
 
 void read(std::string_view text, std::string_view name, io::LogQuestion const& question) {
     try {
         io::BenchmarkLog const log = io::read_benchmark_log(text, name, question);
-        check(!log.rows.empty() && !log.format.empty());
+        require(!log.rows.empty() && !log.format.empty());
         for (MeasuredCollective const& row : log.rows) { check(row, log); }
         for (Issue const& trouble : log.issues) {
             bool const placed = trouble.line > 0 || !trouble.column.empty(); // a column has the place of its name
-            check(trouble.count > 0 && placed && !trouble.kind.empty());
-            check((trouble.text + trouble.column).find('\n') == std::string::npos);
+            require(trouble.count > 0 && placed && !trouble.kind.empty());
+            require((trouble.text + trouble.column).find('\n') == std::string::npos);
         }
-    } catch (InputError const& error) { check(std::string_view{error.what()}.find('\n') == std::string_view::npos); }
+    } catch (InputError const& error) { require(std::string_view{error.what()}.find('\n') == std::string_view::npos); }
 }
 
 } // namespace

@@ -1,12 +1,12 @@
 // Any bytes as compressed text: what comes out does not depend on how it is asked for, stays within the limits and ends.
 
+#include "fuzz/require.hpp"
 #include "traces/byte_source.hpp"
 #include "traces/decompressors.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -15,10 +15,6 @@ namespace {
 using namespace headroom;
 
 constexpr io::SourceLimits limits{.text = 1 << 20, .ratio = 200.0};
-
-void check(bool true_of_all) {
-    if (!true_of_all) { std::abort(); }
-}
 
 struct Drained {
     std::string text, damage;
@@ -32,13 +28,13 @@ Drained drain(std::string_view bytes, std::size_t block) {
     std::size_t got = block;
     while (got == block) {
         got = source->read(buffer.data(), block);
-        check(got <= block && source->bytes_read() <= bytes.size());
+        require(got <= block && source->bytes_read() <= bytes.size());
         drained.text.append(buffer, 0, got);
-        check(plain || drained.text.size() <= limits.text + std::max<std::size_t>(2 * block, 1 << 18));
+        require(plain || drained.text.size() <= limits.text + std::max<std::size_t>(2 * block, 1 << 18));
     }
-    check(source->read(buffer.data(), block) == 0);
+    require(source->read(buffer.data(), block) == 0);
     drained.damage = source->damage();
-    check(!plain || (drained.damage.empty() && drained.text == bytes));
+    require(!plain || (drained.damage.empty() && drained.text == bytes));
     return drained;
 }
 
@@ -48,8 +44,8 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     std::string_view const bytes{reinterpret_cast<char const*>(data), size};
     Drained const large = drain(bytes, 1 << 18), small = drain(bytes, 997);
     // Where damage stops a decompressor in the middle of a block, one that was asked for less may have given more of it.
-    if (large.damage.empty()) { check(large.text == small.text && small.damage.empty()); }
+    if (large.damage.empty()) { require(large.text == small.text && small.damage.empty()); }
     std::size_t const both = std::min(large.text.size(), small.text.size());
-    check(large.text.compare(0, both, small.text, 0, both) == 0);
+    require(large.text.compare(0, both, small.text, 0, both) == 0);
     return 0;
 }

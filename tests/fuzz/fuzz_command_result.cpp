@@ -1,20 +1,17 @@
 // A pattern (the first line) on whatever a command printed (the rest): a finite number above zero or a reason, never
 // both, whatever the unit; a pattern that is none is refused with one printable line.
 
+#include "fuzz/require.hpp"
+
 #include "headroom/error.hpp"
 #include "headroom/io/command_result.hpp"
 
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 namespace {
-
-void require(bool holds) {
-    if (!holds) { std::abort(); }
-}
 
 void read_all(std::string_view pattern, std::string_view output) {
     using headroom::measure::ResultUnit;

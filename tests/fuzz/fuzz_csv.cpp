@@ -1,6 +1,7 @@
 // Any bytes as a table: rows of equal length or one InputError; what was read is written and read back the same. Cells are
 // numbers with an end, or are none.
 
+#include "fuzz/require.hpp"
 #include "tables/rows.hpp"
 
 #include "headroom/error.hpp"
@@ -9,7 +10,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,10 +17,6 @@
 namespace {
 
 using namespace headroom;
-
-void check(bool true_of_all) {
-    if (!true_of_all) { std::abort(); }
-}
 
 /// Every cell in quotes: blanks at its ends and marks of comments are its own.
 void write_row(std::string& text, std::vector<std::string> const& cells) {
@@ -34,15 +30,16 @@ void write_row(std::string& text, std::vector<std::string> const& cells) {
 
 void check_cells(io::CsvTable const& table) {
     auto const marks = io::number_marks(table);
-    check(marks.size() == table.header.size());
+    require(marks.size() == table.header.size());
     for (auto const& record : table.records) {
         for (std::size_t i = 0; i < record.cells.size(); ++i) {
             for (auto const measure : {io::CellMeasure::nothing, io::CellMeasure::time, io::CellMeasure::size}) {
                 io::CellValue const value = io::cell_value(record.cells[i], measure, marks[i]);
-                check(!std::isnan(value.value) && (value.kind != io::CellValue::Kind::bare || value.half_unit >= 0.0));
+                require(!std::isnan(value.value) &&
+                        (value.kind != io::CellValue::Kind::bare || value.half_unit >= 0.0));
             }
             io::CellNumber const number = io::cell_number(record.cells[i], marks[i]);
-            check(number.rest.size() <= record.cells[i].size());
+            require(number.rest.size() <= record.cells[i].size());
         }
     }
 }
@@ -53,16 +50,16 @@ void read(std::string_view text, io::CsvOptions const& options) {
         std::string written;
         write_row(written, table.header);
         for (auto const& record : table.records) {
-            check(record.cells.size() == table.header.size() && record.line > 0);
+            require(record.cells.size() == table.header.size() && record.line > 0);
             write_row(written, record.cells);
         }
         check_cells(table);
         auto const again = io::read_csv(written, "table.csv", {.sniff = false, .repeated_names = true});
-        check(again.header == table.header && again.records.size() == table.records.size());
+        require(again.header == table.header && again.records.size() == table.records.size());
         for (std::size_t i = 0; i < table.records.size(); ++i) {
-            check(again.records[i].cells == table.records[i].cells);
+            require(again.records[i].cells == table.records[i].cells);
         }
-    } catch (InputError const& error) { check(std::string_view{error.what()}.find('\n') == std::string_view::npos); }
+    } catch (InputError const& error) { require(std::string_view{error.what()}.find('\n') == std::string_view::npos); }
 }
 
 } // namespace

@@ -1,21 +1,18 @@
 // Any bytes as a launch file, in the syntax that the first byte picks: options that name a value each, every key accounted
 // for, or one InputError of one line.
 
+#include "fuzz/require.hpp"
+
 #include "headroom/error.hpp"
 #include "headroom/io/launch_file.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <set>
 #include <string_view>
 
 namespace {
-
-void require(bool holds) {
-    if (!holds) { std::abort(); }
-}
 
 void read(std::string_view text, char const* name) {
     try {

@@ -1,21 +1,18 @@
 // Any bytes as a machine file: a processor that every question about ceilings and kernels can be asked of, or one
 // InputError.
 
+#include "fuzz/require.hpp"
+
 #include "headroom/error.hpp"
 #include "headroom/io/processor.hpp"
 #include "headroom/laws/counted_kernels.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 #include <vector>
 
 namespace {
-
-void require(bool holds) {
-    if (!holds) { std::abort(); }
-}
 
 void ask(headroom::laws::Processor const& processor) {
     auto const format = headroom::laws::usual_format(processor);

@@ -1,6 +1,7 @@
 // Any text about a network is read to rates that are finite and not negative, each word left over lies in the text, and what
 // joins a cluster leaves it a network, or is refused with one line.
 
+#include "fuzz/require.hpp"
 #include "networks/network_text.hpp"
 
 #include "headroom/error.hpp"
@@ -9,14 +10,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 namespace {
-
-void require(bool holds) {
-    if (!holds) { std::abort(); }
-}
 
 bool sound(double value) { return std::isfinite(value) && value >= 0.0; }
 

@@ -1,21 +1,18 @@
 // Any text is read as every dimension and as a count, or refused with one printable line; what was read is a number
 // that can be written again.
 
+#include "fuzz/require.hpp"
+
 #include "headroom/error.hpp"
 #include "headroom/quantity.hpp"
 
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 namespace {
-
-void require(bool holds) {
-    if (!holds) { std::abort(); }
-}
 
 template <class Read> void read_or_refuse(Read read) {
     try {

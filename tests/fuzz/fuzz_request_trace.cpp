@@ -1,22 +1,19 @@
 // Any bytes as recorded requests: arrivals in order from 0 on, whole tokens, rows that add up, or one InputError.
 
+#include "fuzz/require.hpp"
+
 #include "headroom/error.hpp"
 #include "headroom/io/request_trace.hpp"
 
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 namespace {
 
 using namespace headroom;
 using namespace headroom::serving;
-
-void check(bool true_of_all) {
-    if (!true_of_all) { std::abort(); }
-}
 
 } // namespace
 
@@ -26,21 +23,21 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
         io::RequestTraceQuestion question;
         if (size % 2 == 0) { question.time_unit = "ms"; }
         io::RequestTrace const trace = io::read_request_text(text, "t", question);
-        check(!trace.requests.empty() && trace.requests.front().arrives == 0.0);
+        require(!trace.requests.empty() && trace.requests.front().arrives == 0.0);
         double before = 0.0;
         for (ServingRequest const& one : trace.requests) {
-            check(std::isfinite(one.arrives) && one.arrives >= before);
-            check(one.prompt >= 1 && one.output >= 1);
-            check(one.prompt <= io::most_recorded_tokens && one.output <= io::most_recorded_tokens);
+            require(std::isfinite(one.arrives) && one.arrives >= before);
+            require(one.prompt >= 1 && one.output >= 1);
+            require(one.prompt <= io::most_recorded_tokens && one.output <= io::most_recorded_tokens);
             before = one.arrives;
         }
         std::uint64_t rows = trace.requests.size();
         for (Issue const& dirt : trace.issues) {
-            check(dirt.count > 0);
+            require(dirt.count > 0);
             rows += dirt.line > 0 ? dirt.count : 0;
         }
-        check(rows == trace.rows);
-        check(!trace.time_unit.empty() && !trace.unit_from.empty());
-    } catch (InputError const& error) { check(std::string_view{error.what()}.find('\n') == std::string_view::npos); }
+        require(rows == trace.rows);
+        require(!trace.time_unit.empty() && !trace.unit_from.empty());
+    } catch (InputError const& error) { require(std::string_view{error.what()}.find('\n') == std::string_view::npos); }
     return 0;
 }

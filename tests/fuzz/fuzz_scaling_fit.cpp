@@ -2,6 +2,8 @@
 // InputError. One law, few counts, and intervals by profiles only of laws with two coefficients: a profile fits anew from
 // every start and on every bound for each of its points, and of three coefficients takes 26 s under the sanitizers.
 
+#include "fuzz/require.hpp"
+
 #include "headroom/error.hpp"
 #include "headroom/fit/scaling_fit.hpp"
 
@@ -9,7 +11,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -24,12 +25,8 @@ constexpr std::array quantities{Measured::seconds, Measured::throughput, Measure
 constexpr std::array scalings{Scaling::unsaid, Scaling::strong, Scaling::weak};
 constexpr std::size_t most_samples = 6;
 
-void check(bool true_of_all) {
-    if (!true_of_all) { std::abort(); }
-}
-
 /// A number, or nothing.
-void check(std::optional<double> value) { check(!value || !std::isnan(*value)); }
+void check(std::optional<double> value) { require(!value || !std::isnan(*value)); }
 
 /// Numbers from bytes, the last first; zeros once all are used.
 class Numbers {
@@ -73,14 +70,14 @@ ScalingData data_from(Numbers& numbers) {
 }
 
 void check(LawFit const& fit) {
-    check(std::isfinite(fit.rss) && fit.rss >= 0.0 && std::isfinite(fit.smape));
+    require(std::isfinite(fit.rss) && fit.rss >= 0.0 && std::isfinite(fit.smape));
     check(fit.aicc);
     check(fit.ceiling);
     for (FittedCoefficient const& c : fit.coefficients) {
-        check(std::isfinite(c.value));
+        require(std::isfinite(c.value));
         check(c.low);
         check(c.high);
-        check(!c.low || !c.high || *c.low <= *c.high);
+        require(!c.low || !c.high || *c.low <= *c.high);
     }
 }
 
@@ -104,6 +101,6 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
         ScalingReport const report = fit_scaling(measured, question);
         for (LawFit const& fit : report.fits) { check(fit); }
         for (ScalingPrediction const& row : report.predictions) { check(row.curve_low); }
-    } catch (InputError const& error) { check(std::string_view{error.what()}.find('\n') == std::string_view::npos); }
+    } catch (InputError const& error) { require(std::string_view{error.what()}.find('\n') == std::string_view::npos); }
     return 0;
 }

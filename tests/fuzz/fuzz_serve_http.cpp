@@ -1,6 +1,7 @@
 // Any bytes as a request to `headroom serve`: one reply or none, never one without a body for a person to read, and no file
 // that stays. Verbs are stand-ins, so that it is the edge which is tried: HTTP, JSON of figures, forms, files, words of a question.
 
+#include "fuzz/require.hpp"
 #include "http.hpp"
 #include "openapi.hpp"
 #include "output.hpp"
@@ -12,7 +13,6 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -21,10 +21,6 @@
 #include <vector>
 
 namespace {
-
-void require(bool holds) {
-    if (!holds) { std::abort(); }
-}
 
 /// A folder that goes with the process.
 struct OwnFolder {

@@ -1,22 +1,19 @@
 // Any bytes behind the name of a serving engine: options that name a value each, every key accounted for, or one InputError of
 // one line.
 
+#include "fuzz/require.hpp"
+
 #include "headroom/error.hpp"
 #include "headroom/io/launch_file.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <set>
 #include <string>
 #include <string_view>
 
 namespace {
-
-void require(bool holds) {
-    if (!holds) { std::abort(); }
-}
 
 void read(std::string const& text) {
     try {

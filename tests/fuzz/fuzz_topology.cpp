@@ -1,20 +1,15 @@
 // Any text is read as a network of 48 endpoints, or refused with one line; what was read has routes between its ends.
 
+#include "fuzz/require.hpp"
+
 #include "headroom/error.hpp"
 #include "headroom/io/topology.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
-namespace {
-
-void require(bool holds) {
-    if (!holds) { std::abort(); }
-}
-
-} // namespace
+namespace {} // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     using namespace headroom;

@@ -1,12 +1,13 @@
 // Any bytes as a part of a set of traces: refused with the place, or a set that is written and read back the same.
 // The checksum is put right, so that what lies behind it is reached, too.
 
+#include "fuzz/require.hpp"
+
 #include "headroom/error.hpp"
 #include "headroom/io/trace.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <isa-l/crc.h>
 #include <string>
@@ -16,18 +17,14 @@ namespace {
 
 using namespace headroom;
 
-void check(bool true_of_all) {
-    if (!true_of_all) { std::abort(); }
-}
-
 void read(std::string_view bytes) {
     try {
         io::TraceSet const set = io::read_trace_part(bytes, "part");
         std::string const again = io::write_trace_part(set);
-        check(again == bytes);
+        require(again == bytes);
         io::TraceSet const merged = io::merge_trace_sets({set});
-        check(merged.ranks.size() == set.ranks.size());
-    } catch (InputError const& error) { check(std::string_view{error.what()}.find('\n') == std::string_view::npos); }
+        require(merged.ranks.size() == set.ranks.size());
+    } catch (InputError const& error) { require(std::string_view{error.what()}.find('\n') == std::string_view::npos); }
 }
 
 } // namespace

@@ -1,13 +1,14 @@
 // Any bytes as a training log: steps with times, marks and runs in range, a steady step within its interval, reasons for
 // what was left out, or one InputError.
 
+#include "fuzz/require.hpp"
+
 #include "headroom/error.hpp"
 #include "headroom/io/training_log.hpp"
 
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -16,44 +17,40 @@ namespace {
 using namespace headroom;
 using namespace headroom::training;
 
-void check(bool true_of_all) {
-    if (!true_of_all) { std::abort(); }
-}
-
 void check(LoggedStep const& step, io::TrainingLog const& log) {
-    check(step.seconds >= 1e-6 && step.seconds <= 30.0 * 86'400.0 && std::isfinite(step.half_unit) &&
-          step.half_unit >= 0.0);
-    check(step.steps >= 1 && step.run >= 0 && step.rank >= -1 && step.batch >= 0);
-    check(step.line >= 1 && step.line <= log.lines);
+    require(step.seconds >= 1e-6 && step.seconds <= 30.0 * 86'400.0 && std::isfinite(step.half_unit) &&
+            step.half_unit >= 0.0);
+    require(step.steps >= 1 && step.run >= 0 && step.rank >= -1 && step.batch >= 0);
+    require(step.line >= 1 && step.line <= log.lines);
 }
 
 void check(SteadyStep const& steady, std::size_t lines) {
     StepCounts const& counts = steady.counts;
-    check(counts.read >= 1 && counts.read <= lines && counts.steady >= 1);
-    check(counts.steady + counts.warm_up + counts.evaluation + counts.checkpoint + counts.outliers +
-              counts.other_batch + counts.other_regime + counts.other_run ==
-          counts.read);
-    check(steady.step.base() > 0.0 && steady.low <= steady.step && steady.step <= steady.high);
-    check(std::isfinite(steady.high.base()) && steady.low.base() > 0.0 && steady.deviation() >= 0.0);
-    check(steady.regimes.size() != 1 && static_cast<int>(steady.earlier_runs.size()) < steady.runs);
-    check(steady.steady_share >= 0.0 && steady.steady_share <= 1.0 && steady.runs >= 1 && steady.ranks >= 1);
+    require(counts.read >= 1 && counts.read <= lines && counts.steady >= 1);
+    require(counts.steady + counts.warm_up + counts.evaluation + counts.checkpoint + counts.outliers +
+                counts.other_batch + counts.other_regime + counts.other_run ==
+            counts.read);
+    require(steady.step.base() > 0.0 && steady.low <= steady.step && steady.step <= steady.high);
+    require(std::isfinite(steady.high.base()) && steady.low.base() > 0.0 && steady.deviation() >= 0.0);
+    require(steady.regimes.size() != 1 && static_cast<int>(steady.earlier_runs.size()) < steady.runs);
+    require(steady.steady_share >= 0.0 && steady.steady_share <= 1.0 && steady.runs >= 1 && steady.ranks >= 1);
 }
 
 void read(std::string_view text, std::string const& name, io::TrainingLogQuestion const& question) {
     try {
         io::TrainingLog const log = io::read_training_log_text(text, name, question);
         bool const packed = text.starts_with("\x1f\x8b") || text.starts_with("\x28\xb5\x2f\xfd"); // gzip, zstd
-        check(!log.steps.empty() && !log.format.empty() && (packed || log.bytes == text.size()));
+        require(!log.steps.empty() && !log.format.empty() && (packed || log.bytes == text.size()));
         for (LoggedStep const& step : log.steps) { check(step, log); }
         auto const steady = steady_step(log.steps);
-        check(steady.has_value());
+        require(steady.has_value());
         check(*steady, log.steps.size());
-        check(!log.memory_bytes || (*log.memory_bytes > 0.0 && std::isfinite(*log.memory_bytes)));
-        for (LogFact const& fact : log.facts) { check(!fact.option.empty() && !fact.value.empty()); }
+        require(!log.memory_bytes || (*log.memory_bytes > 0.0 && std::isfinite(*log.memory_bytes)));
+        for (LogFact const& fact : log.facts) { require(!fact.option.empty() && !fact.value.empty()); }
         for (Issue const& issue : log.issues) {
-            check(issue.count > 0 && !issue.kind.empty() && issue.text.find('\n') == std::string::npos);
+            require(issue.count > 0 && !issue.kind.empty() && issue.text.find('\n') == std::string::npos);
         }
-    } catch (InputError const& error) { check(std::string_view{error.what()}.find('\n') == std::string_view::npos); }
+    } catch (InputError const& error) { require(std::string_view{error.what()}.find('\n') == std::string_view::npos); }
 }
 
 } // namespace

@@ -39,7 +39,7 @@ std::string latencies(std::string const& text, io::LatencyQuestion const& questi
     return found + "\n" + counted(samples.issues);
 }
 
-std::string collectives(std::string const& text, std::string const& name) {
+std::string collectives_of(std::string const& text, std::string const& name) {
     std::string found;
     io::BenchmarkLog const log = io::read_benchmark_log(text, name, {});
     for (auto const& row : log.rows) {
@@ -242,7 +242,7 @@ TEST(Readers, OfTablesAndReportsOfLatenciesLoseNothing) {
     for (auto const& file :
          std::filesystem::directory_iterator{std::string{HEADROOM_SOURCE_DIR} + "/tests/data/latencies"}) {
         std::string const name = file.path().filename().string();
-        Layout layout{.quiet = quiet_lines, .free = free_lines, .json = name.find(".json") != std::string::npos};
+        test::Layout layout{.quiet = quiet_lines, .free = free_lines, .json = name.find(".json") != std::string::npos};
         if (name.starts_with("vegeta_") && name.ends_with(".txt")) {
             layout.row = "BDELRS";
         } // errors at the end are anything
@@ -259,12 +259,12 @@ TEST(Readers, OfBenchmarkLogsLoseNothing) {
     for (auto const& file :
          std::filesystem::directory_iterator{std::string{HEADROOM_SOURCE_DIR} + "/tests/data/logs"}) {
         std::string const name = file.path().filename().string();
-        Layout const layout{.quiet = {"Out of bounds"},
-                            .free = {"Out of bounds", "$ ", "./build", "+ mpirun", ">: #", "additional processes",
-                                     "620.61", "NCCL WARN", "\"version\""},
-                            .row = "0123456789"};
+        test::Layout const layout{.quiet = {"Out of bounds"},
+                                  .free = {"Out of bounds", "$ ", "./build", "+ mpirun", ">: #", "additional processes",
+                                           "620.61", "NCCL WARN", "\"version\""},
+                                  .row = "0123456789"};
         expect_seen(
-            name, data("logs/" + name), [&](std::string const& text) { return collectives(text, name); }, layout);
+            name, data("logs/" + name), [&](std::string const& text) { return collectives_of(text, name); }, layout);
     }
 }
 

@@ -13,7 +13,7 @@
 
 #include <array>
 
-namespace headroom::cli {
+namespace headroom::cli::verb_finetune {
 namespace {
 
 constexpr double most_epochs = 10'000.0;
@@ -314,9 +314,7 @@ int run(Arguments const& given) {
     return Exit::infeasible;
 }
 
-} // namespace
-
-Verb finetune_verb() {
+Verb described() {
     Verb verb{"finetune", "fine-tuning on a data set: does it fit, minutes an epoch, cost", positionals, examples, run};
     verb.options = {options,          setting_options(), launch_options(), strategy_options(), left_out_options(),
                     length_options(), output_options()};
@@ -325,4 +323,7 @@ Verb finetune_verb() {
     return verb;
 }
 
-} // namespace headroom::cli
+} // namespace
+} // namespace headroom::cli::verb_finetune
+
+headroom::cli::Verb headroom::cli::finetune_verb() { return verb_finetune::described(); }

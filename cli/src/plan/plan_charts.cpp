@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
-namespace headroom::cli {
+namespace headroom::cli::verb_plan {
 namespace {
 
-std::string counted(int workers) { return std::to_string(workers) + (workers == 1 ? " worker" : " workers"); }
+std::string counted_workers(int workers) { return std::to_string(workers) + (workers == 1 ? " worker" : " workers"); }
 
 /// Points of the curve that a chart can show.
 std::vector<std::size_t> feasible(Plan const& plan) {
@@ -47,13 +47,13 @@ std::optional<double> ceiling_of(CurvePoint const& best) {
 std::string speedup_caption(Plan const& plan, std::vector<std::size_t> const& points) {
     CurvePoint const& first = plan.curve[points.front()];
     CurvePoint const& best = fastest(plan, points);
-    std::string text = "How many times as fast as on " + counted(first.workers) + ": up to " +
-                       significant(best.speedup) + "x, on " + counted(best.workers) + ", where ideal would be " +
-                       significant(static_cast<double>(best.workers) / first.workers) + "x. The band is the " +
-                       percent(best.prediction->interval.coverage, 2) + " % interval.";
+    std::string text = "How many times as fast as on " + counted_workers(first.workers) + ": up to " +
+                       significant(best.speedup) + "x, on " + counted_workers(best.workers) +
+                       ", where ideal would be " + significant(static_cast<double>(best.workers) / first.workers) +
+                       "x. The band is the " + percent(best.prediction->interval.coverage, 2) + " % interval.";
     if (ceiling_of(best)) {
         text += " No number of workers exceeds the ceiling while the serial share of the step stays as on " +
-                counted(best.workers) + ", " + percent(best.prediction->serial.value) + " %.";
+                counted_workers(best.workers) + ", " + percent(best.prediction->serial.value) + " %.";
     }
     return text;
 }
@@ -125,8 +125,8 @@ std::optional<Chart> cost_chart(Plan const& plan, std::vector<std::size_t> point
     std::string text = "Each point is a size: to the left cheaper, below faster.";
     if (front.size() > 1) {
         CurvePoint const &cheap = plan.curve[front.front()], &fast = plan.curve[front.back()];
-        text += " From " + counted(cheap.workers) + " (" + significant(cheap.duration->in(scale.unit)) + " " +
-                scale.name + ", " + scaled(cheap.cost->base()) + " $) to " + counted(fast.workers) + " (" +
+        text += " From " + counted_workers(cheap.workers) + " (" + significant(cheap.duration->in(scale.unit)) + " " +
+                scale.name + ", " + scaled(cheap.cost->base()) + " $) to " + counted_workers(fast.workers) + " (" +
                 significant(fast.duration->in(scale.unit)) + " " + scale.name + ", " + scaled(fast.cost->base()) +
                 " $).";
     }
@@ -164,7 +164,7 @@ StackedBars step_shares(Plan const& plan, std::vector<std::size_t> const& points
     std::vector<bool> const shown = parts_shown(plan, points);
     for (std::size_t const point : points) {
         Prediction const& p = *plan.curve[point].prediction;
-        bars.labels.push_back(counted(plan.curve[point].workers));
+        bars.labels.push_back(counted_workers(plan.curve[point].workers));
         std::vector<double> row;
         bars.parts.clear();
         auto const parts = named_parts(p.time);
@@ -184,7 +184,7 @@ StackedBars memory_of_sizes(Plan const& plan, std::vector<std::size_t> const& po
     bars.labels.clear();
     bars.values.clear();
     for (std::size_t const point : points) {
-        bars.labels.push_back(counted(plan.curve[point].workers));
+        bars.labels.push_back(counted_workers(plan.curve[point].workers));
         bars.values.push_back(memory_bars(*plan.curve[point].prediction).values.front());
     }
     return bars;
@@ -201,4 +201,4 @@ void add_charts(std::vector<Block>& blocks, Plan const& plan) {
     blocks.emplace_back(step_shares(plan, points));
 }
 
-} // namespace headroom::cli
+} // namespace headroom::cli::verb_plan

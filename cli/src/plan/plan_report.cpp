@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <array>
 
-namespace headroom::cli {
+namespace headroom::cli::verb_plan {
 namespace {
 
 // ---- for people ------------------------------------------------------------------------------------------------
@@ -416,4 +416,4 @@ Document document_of(PlanDryRun const& answer, Setting const& setting) {
             footer(setting.catalog, setting.calibration.name)};
 }
 
-} // namespace headroom::cli
+} // namespace headroom::cli::verb_plan

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace headroom::cli {
+namespace headroom::cli::verb_plan {
 
 /// Answer of `plan` with what its document needs.
 struct PlanReport {
@@ -37,4 +37,4 @@ Document document_of(training::PlanDryRun const& answer, Setting const& setting)
 /// has nothing to show is left out.
 void add_charts(std::vector<Block>& blocks, training::Plan const& plan);
 
-} // namespace headroom::cli
+} // namespace headroom::cli::verb_plan

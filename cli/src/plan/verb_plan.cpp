@@ -18,7 +18,7 @@
 #include <thread>
 #include <utility>
 
-namespace headroom::cli {
+namespace headroom::cli::verb_plan {
 namespace {
 
 constexpr int largest_default_size = 1024;
@@ -356,9 +356,7 @@ int run(Arguments const& arguments) {
     return verdict_of(report->answer, gates);
 }
 
-} // namespace
-
-Verb plan_verb() {
+Verb described() {
     Verb verb{"plan", "how many machines, which configuration, where to stop, what cost", positionals, examples, run};
     verb.options = {setting_options(), launch_options(),   strategy_options(), weak_scaling_options(),
                     options,           left_out_options(), length_options(),   output_options()};
@@ -366,4 +364,7 @@ Verb plan_verb() {
     return verb;
 }
 
-} // namespace headroom::cli
+} // namespace
+} // namespace headroom::cli::verb_plan
+
+headroom::cli::Verb headroom::cli::plan_verb() { return verb_plan::described(); }

@@ -22,7 +22,7 @@ struct UsedKinds {
     std::array<std::size_t, pass_kinds.size()> number{};
 };
 
-UsedKinds kinds_of(PipelineOrder const& order) {
+UsedKinds used_kinds(PipelineOrder const& order) {
     UsedKinds used;
     for (std::size_t i = 0; i < pass_kinds.size(); ++i) {
         PassKind const kind = pass_kinds[i].first;
@@ -97,7 +97,7 @@ void add_bars(Gantt& gantt, PassPicture const& picture, UsedKinds const& used, T
     }
 }
 
-std::string title_of(PassPicture const& picture) {
+std::string picture_title(PassPicture const& picture) {
     PipelineShape const& shape = picture.order.shape;
     std::string const chunks = shape.chunks > 1 ? ", " + std::to_string(shape.chunks) + " chunks each" : "";
     return std::string{schedule_row(picture.schedule).title} + ": " +
@@ -113,8 +113,8 @@ std::vector<Block> schedule_drawing(PassPicture const& picture, Seconds step) {
     }
     Seconds const whole = seconds_of_ticks(static_cast<double>(picture.run.makespan));
     TimeScale const scale = scale_of(whole);
-    UsedKinds const used = kinds_of(picture.order);
-    Gantt gantt{.title = title_of(picture),
+    UsedKinds const used = used_kinds(picture.order);
+    Gantt gantt{.title = picture_title(picture),
                 .caption = bubble_words(picture, scale) + rest_words(picture, step, scale),
                 .unit = scale.name,
                 .lanes = {},

@@ -35,7 +35,7 @@ Series staircase(StageMemoryCurve const& curve, std::string name, Ticks makespan
     return series;
 }
 
-std::string peak_words(std::vector<StageMemoryCurve> const& stages) {
+std::string curve_peak_words(std::vector<StageMemoryCurve> const& stages) {
     auto const fullest = std::ranges::max_element(stages, {}, [](auto const& one) { return one.peak.base(); });
     auto const emptiest = std::ranges::min_element(stages, {}, [](auto const& one) { return one.peak.base(); });
     auto const name = [&stages](auto const& it) { return "stage " + std::to_string(it - stages.begin()); };
@@ -55,7 +55,7 @@ std::optional<Chart> memory_chart(PassPicture const& picture, std::vector<StageM
     Chart chart{.title = "The stages' memory over the passes, GiB",
                 .caption = "A stage holds the activations of a micro-batch from its forward pass to the end of its "
                            "backward pass. " +
-                           peak_words(stages),
+                           curve_peak_words(stages),
                 .x = {.title = scale.name},
                 .y = {.title = "GiB"},
                 .rules = {{.vertical = false,

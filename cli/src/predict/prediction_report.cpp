@@ -34,7 +34,7 @@ std::vector<std::pair<std::string, Bytes>> parts_of(MemoryUse const& memory) {
 namespace {
 
 /// ", 21.7 days and $1.86M for 2T tokens": of a run whose tokens are stated.
-std::string run_words(Prediction const& p) {
+std::string run_length_words(Prediction const& p) {
     auto const time = run_time(p);
     if (!time || !p.question.tokens) { return {}; }
     TimeScale const scale = scale_of_run(*time);
@@ -51,7 +51,7 @@ std::string verdict(PredictionReport const& report) {
     if (!p.fits) { text += "does not fit, " + p.why_not + ". Its step would be "; }
     text += step_words(p) + (p.fits ? " a step" : "") + " (" + interval_words(p) + ", " +
             percent(p.interval.coverage, 2) + " % interval from " + evidence_words(p) + "), MFU " + percent(p.mfu) +
-            " %" + run_words(p);
+            " %" + run_length_words(p);
     if (p.fits) {
         text += ", " + format_binary(p.memory.total()) + " of " + format_binary(p.memory_usable) + " usable memory";
     }

@@ -19,7 +19,7 @@
 #include <optional>
 #include <utility>
 
-namespace headroom::cli {
+namespace headroom::cli::verb_predict {
 namespace {
 
 constexpr std::array positionals{
@@ -241,9 +241,7 @@ int run(Arguments const& given) {
     return verdict_of(*report, gates, complete);
 }
 
-} // namespace
-
-Verb predict_verb() {
+Verb described() {
     Verb verb{"predict", "one configuration: step time, memory, cost, its parts", positionals, examples, run};
     verb.options = {setting_options(), launch_options(),   strategy_options(), options,
                     sweep_options(),   left_out_options(), length_options(),   output_options()};
@@ -251,4 +249,7 @@ Verb predict_verb() {
     return verb;
 }
 
-} // namespace headroom::cli
+} // namespace
+} // namespace headroom::cli::verb_predict
+
+headroom::cli::Verb headroom::cli::predict_verb() { return verb_predict::described(); }

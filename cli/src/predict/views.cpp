@@ -14,7 +14,7 @@ namespace {
 WorkKind kind_at(std::size_t index) { return static_cast<WorkKind>(index); }
 
 /// Name of a kind of work in text: "tensor communication".
-std::string words_of(WorkKind kind) {
+std::string work_kind_word(WorkKind kind) {
     return std::string{name_of(kind)} + (communicates(kind) ? " communication" : "");
 }
 
@@ -75,7 +75,7 @@ StackedBars critical_bars(SimulatedStep const& step) {
         bars.values[0].push_back(100.0 * (time / all));
     };
     for (std::size_t kind = 0; kind < step.critical.size(); ++kind) {
-        add(words_of(kind_at(kind)), step.critical[kind]);
+        add(work_kind_word(kind_at(kind)), step.critical[kind]);
     }
     return bars;
 }
@@ -132,7 +132,7 @@ std::string verdict_words(std::vector<ScheduleOutcome> const& outcomes) {
     return text;
 }
 
-std::vector<std::string> row_of(ScheduleOutcome const& outcome, TimeScale const& scale) {
+std::vector<std::string> schedule_cells(ScheduleOutcome const& outcome, TimeScale const& scale) {
     ScheduleRow const& row = schedule_row(outcome.schedule);
     std::string name = std::string{row.name};
     if (outcome.prediction && outcome.schedule == PipelineSchedule::interleaved) {
@@ -164,7 +164,7 @@ std::vector<Block> schedule_comparison(std::vector<ScheduleOutcome> const& outco
     Items impossible{"Not possible here", {}};
     for (ScheduleOutcome const& outcome : outcomes) {
         if (outcome.prediction) {
-            table.rows.push_back(row_of(outcome, scale));
+            table.rows.push_back(schedule_cells(outcome, scale));
         } else {
             impossible.items.push_back(std::string{schedule_row(outcome.schedule).title} + ": " + outcome.why_not);
         }

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <array>
 
-namespace headroom::cli {
+namespace headroom::cli::verb_support {
 namespace {
 
 constexpr int largest_node_count = 128;
@@ -179,9 +179,7 @@ int run(Arguments const& given) {
     return Exit::done;
 }
 
-} // namespace
-
-Verb support_verb() {
+Verb described() {
     Verb verb{"support", "what a prediction rests on: known, fitted, guessed, never seen", positionals, examples, run};
     verb.options = {setting_options(),  launch_options(), strategy_options(),
                     left_out_options(), length_options(), output_options()};
@@ -189,4 +187,7 @@ Verb support_verb() {
     return verb;
 }
 
-} // namespace headroom::cli
+} // namespace
+} // namespace headroom::cli::verb_support
+
+headroom::cli::Verb headroom::cli::support_verb() { return verb_support::described(); }

@@ -115,9 +115,9 @@ template <class T> inline constexpr bool is_named<std::pair<std::string const, T
 template <class T> inline constexpr std::size_t fixed_length = 0;
 template <class T, std::size_t N> inline constexpr std::size_t fixed_length<std::array<T, N>> = N;
 template <class T>
-concept Text = std::convertible_to<T const&, std::string_view>;
+concept TextLike = std::convertible_to<T const&, std::string_view>;
 template <class T>
-concept Indirect = is_optional<T> ||(std::is_pointer_v<T> && !Text<T>);
+concept Indirect = is_optional<T> ||(std::is_pointer_v<T> && !TextLike<T>);
 
 template <class T> FieldTable const& table_of() { return field_table_of(static_cast<T const*>(nullptr)); }
 
@@ -131,7 +131,7 @@ template <class T> struct ShapeOf {
             return {.kind = FieldKind::number};
         } else if constexpr (is_quantity<T>) {
             return {.unit = unit_symbol(dimension_of(static_cast<T const*>(nullptr)))};
-        } else if constexpr (Text<T> || std::is_enum_v<T>) {
+        } else if constexpr (TextLike<T> || std::is_enum_v<T>) {
             return {.kind = FieldKind::text};
         } else if constexpr (Indirect<T>) {
             using Value = std::remove_cvref_t<decltype(*std::declval<T const&>())>;
@@ -163,7 +163,7 @@ template <class T> void write(FieldWriter& writer, T const& value) {
         writer.number(value);
     } else if constexpr (is_quantity<T>) {
         writer.number(value.base());
-    } else if constexpr (Text<T>) {
+    } else if constexpr (TextLike<T>) {
         writer.text(value);
     } else if constexpr (std::is_enum_v<T>) {
         writer.text(name_of(value));

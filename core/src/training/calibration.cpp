@@ -8,7 +8,7 @@ namespace {
 
 using enum Constant;
 
-constexpr std::array<ConstantInfo, constant_count> table{{
+constexpr std::array<ConstantInfo, constant_count> constant_infos{{
     {gemm_volta, "gemm_volta", "sustained fraction of dense peak, large 16-bit product, Volta", "ratio"},
     {gemm_ampere, "gemm_ampere", "sustained fraction of dense peak, large 16-bit product, Ampere", "ratio"},
     {gemm_ada, "gemm_ada", "sustained fraction of dense peak, large 16-bit product, Ada data-centre parts", "ratio"},
@@ -128,24 +128,24 @@ std::optional<Provenance> provenance_from(std::string_view name) {
     return std::nullopt;
 }
 
-std::span<ConstantInfo const> constants() { return table; }
+std::span<ConstantInfo const> constants() { return constant_infos; }
 
 std::string explain(TermBook& book, Calibration const& constants, Constant id) {
-    auto const info = std::ranges::find(table, id, &ConstantInfo::id);
+    auto const info = std::ranges::find(constant_infos, id, &ConstantInfo::id);
     book.add(TermKind::constant, std::string{info->key}, std::string{info->unit}, std::string{info->meaning},
              constants[id]);
     return std::string{info->key};
 }
 
 std::optional<Constant> constant_from(std::string_view key) {
-    auto const found = std::ranges::find(table, key, &ConstantInfo::key);
-    if (found == table.end()) { return std::nullopt; }
+    auto const found = std::ranges::find(constant_infos, key, &ConstantInfo::key);
+    if (found == constant_infos.end()) { return std::nullopt; }
     return found->id;
 }
 
 Calibration CalibrationSet::values() const {
     Calibration result;
-    for (auto const& info : table) { result[info.id] = constant[static_cast<std::size_t>(info.id)].value; }
+    for (auto const& info : constant_infos) { result[info.id] = constant[static_cast<std::size_t>(info.id)].value; }
     return result;
 }
 

@@ -14,7 +14,7 @@ using namespace headroom::network;
 namespace {
 
 /// Operations of a step, rounded up where only some blocks or a shorter last micro-batch have them.
-int whole(double operations) {
+int whole_operations(double operations) {
     return static_cast<int>(std::ceil(operations - 1e-6)); // less what sums of shares round up
 }
 
@@ -37,7 +37,7 @@ struct Table {
     void add(CommunicationRow row, Bytes bytes, double operations, Seconds seconds) {
         if (operations <= 0.0) { return; }
         double const times = micro_batches();
-        row.bytes = bytes * times, row.operations = whole(operations * times), row.seconds = seconds * times;
+        row.bytes = bytes * times, row.operations = whole_operations(operations * times), row.seconds = seconds * times;
         rows.push_back(std::move(row));
     }
 };
@@ -126,7 +126,7 @@ void add_pipeline(Table& table) {
          .why = "activations and their gradients between stages",
          .algorithm = "direct",
          .bytes = boundary_bytes(table.setting, table.strategy) * hops,
-         .operations = whole(hops),
+         .operations = whole_operations(hops),
          .seconds = hop_time(table.setting, table.strategy, table.placement, table.fabric) * (hops + waits),
          .exposed = table.time.pipeline_communication,
          .group = table.placement.pipeline});
@@ -150,7 +150,7 @@ void add_group(Table& table, ParameterTraffic const& traffic, DataShares const& 
                               .why = why,
                               .algorithm = table.algorithm(kind, bytes, group),
                               .bytes = bytes * times,
-                              .operations = whole(times),
+                              .operations = whole_operations(times),
                               .seconds = once * times,
                               .exposed = shares.exposed(once * times),
                               .group = group});

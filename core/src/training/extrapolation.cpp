@@ -19,7 +19,7 @@ struct Words {
     Extrapolation kind;
     std::string_view key, words;
 };
-constexpr std::array table{
+constexpr std::array extrapolation_table{
     Words{seen, "seen", "runs of this hardware, and runs of this framework"},
     Words{unseen_framework, "unseen_framework", "runs of this hardware with other frameworks"},
     Words{ordinary, "ordinary", "runs of software that its users put together"},
@@ -32,7 +32,7 @@ constexpr std::array table{
     Words{given_pace, "given_pace", "runs with the framework's own kernels, pace known"},
     Words{own_kernels, "own_kernels", "runs with the framework's own kernels"},
 };
-static_assert(table.size() == extrapolations.size());
+static_assert(extrapolation_table.size() == extrapolations.size());
 
 /// Weight with which the residuals of one kind of question enter the interval of another: kinds that differ in the
 /// framework alone are pooled.
@@ -118,9 +118,11 @@ bool mixes(Model const& model) {
 
 } // namespace
 
-std::string_view name_of(Extrapolation kind) { return std::ranges::find(table, kind, &Words::kind)->key; }
+std::string_view name_of(Extrapolation kind) { return std::ranges::find(extrapolation_table, kind, &Words::kind)->key; }
 
-std::string_view words_of(Extrapolation kind) { return std::ranges::find(table, kind, &Words::kind)->words; }
+std::string_view words_of(Extrapolation kind) {
+    return std::ranges::find(extrapolation_table, kind, &Words::kind)->words;
+}
 
 std::string evidence_words(Question const& question, Extrapolation kind, bool never_together) {
     std::string const hardware{name_of(question.cluster.accelerator.generation)}, framework = question.framework.name;

@@ -16,7 +16,7 @@ template <class Get> auto of_size(FinetuneSize const& size, Get get) {
     return size.prediction ? std::optional{get(*size.prediction)} : std::nullopt;
 }
 
-constexpr Field size_rows[] = {
+constexpr Field tuned_size_rows[] = {
     {"workers", "Accelerators.", member<&FinetuneSize::workers>},
     {"recommended", "Whether the fields of the answer describe this size.", member<&FinetuneSize::recommended>},
     {"fits", "Whether it fits in memory, with a probability of one half at least.",
@@ -45,11 +45,11 @@ constexpr Field size_rows[] = {
     {"cost_dollars", "Cost of all epochs; null without a price.",
      [](FinetuneSize const& s) { return s.prediction ? cost_of(*s.prediction) : std::nullopt; }},
 };
-constexpr FieldTable size_table = field_table<FinetuneSize>("finetune_size", size_rows);
+constexpr FieldTable tuned_size_table = field_table<FinetuneSize>("finetune_size", tuned_size_rows);
 
 constexpr Question const& asked(FinetuneAnswer const& answer) { return answer.prediction.question; }
 
-constexpr Field answer_rows[] = {
+constexpr Field finetune_answer_rows[] = {
     {"model", "Model.", [](FinetuneAnswer const& a) -> Model const& { return asked(a).model; }},
     {"cluster", "Cluster.", [](FinetuneAnswer const& a) -> Cluster const& { return asked(a).cluster; }},
     {"framework", "Training framework.", [](FinetuneAnswer const& a) { return asked(a).framework.name; }},
@@ -88,7 +88,7 @@ constexpr Field answer_rows[] = {
     {"notes", "Remarks on the input.", member<&FinetuneAnswer::notes>},
     {"curve", "All numbers of accelerators that were asked about.", member<&FinetuneAnswer::curve>},
 };
-constexpr FieldTable answer_table = field_table<FinetuneAnswer>("finetune", answer_rows);
+constexpr FieldTable finetune_answer_table = field_table<FinetuneAnswer>("finetune", finetune_answer_rows);
 
 } // namespace
 
@@ -98,7 +98,7 @@ std::optional<double> epoch_minutes(FinetuneSize const& size) {
     return of_size(size, [&](Prediction const& p) { return minutes_of(size.dataset_tokens, p); });
 }
 
-FieldTable const& field_table_of(FinetuneSize const*) { return size_table; }
-FieldTable const& field_table_of(FinetuneAnswer const*) { return answer_table; }
+FieldTable const& field_table_of(FinetuneSize const*) { return tuned_size_table; }
+FieldTable const& field_table_of(FinetuneAnswer const*) { return finetune_answer_table; }
 
 } // namespace headroom::training

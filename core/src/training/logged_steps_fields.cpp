@@ -3,15 +3,15 @@
 namespace headroom::training {
 namespace {
 
-constexpr Field fact_rows[] = {
+constexpr Field logged_fact_rows[] = {
     {"option", "Option of predict that says it; layers and hidden are of the model, accumulation is of micro-batches.",
      member<&LogFact::option>},
     {"value", "Value.", member<&LogFact::value>},
     {"line", "Line that states it.", member<&LogFact::line>},
 };
-constexpr FieldTable fact_table = field_table<LogFact>("log_fact", fact_rows);
+constexpr FieldTable logged_fact_table = field_table<LogFact>("log_fact", logged_fact_rows);
 
-constexpr Field counts_rows[] = {
+constexpr Field line_counts_rows[] = {
     {"read", "Lines that time steps; those of several ranks about one step count once.", member<&StepCounts::read>},
     {"steady", "Lines whose median is the step.", member<&StepCounts::steady>},
     {"warm_up", "Lines at the beginning of a run, left out.", member<&StepCounts::warm_up>},
@@ -24,7 +24,7 @@ constexpr Field counts_rows[] = {
     {"other_run", "Lines of earlier runs of another speed or batch than the last, left out.",
      member<&StepCounts::other_run>},
 };
-constexpr FieldTable counts_table = field_table<StepCounts>("step_counts", counts_rows);
+constexpr FieldTable line_counts_table = field_table<StepCounts>("step_counts", line_counts_rows);
 
 constexpr Field drift_rows[] = {
     {"change", "Change of the steady steps from the first to the last, over the median.", member<&StepDrift::change>},
@@ -80,8 +80,8 @@ constexpr FieldTable log_table = field_table<LogAnswer>("training_log", log_rows
 
 } // namespace
 
-FieldTable const& field_table_of(LogFact const*) { return fact_table; }
-FieldTable const& field_table_of(StepCounts const*) { return counts_table; }
+FieldTable const& field_table_of(LogFact const*) { return logged_fact_table; }
+FieldTable const& field_table_of(StepCounts const*) { return line_counts_table; }
 FieldTable const& field_table_of(StepDrift const*) { return drift_table; }
 FieldTable const& field_table_of(StepRegime const*) { return regime_table; }
 FieldTable const& field_table_of(LogAnswer const*) { return log_table; }

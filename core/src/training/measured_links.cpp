@@ -28,7 +28,7 @@ void use_link(MeasuredLink const& measured, Constant fraction, Link& link, Calib
                 .sources = 1};
 }
 
-std::string words_of(std::string const& interconnect) {
+std::string interconnect_words(std::string const& interconnect) {
     return interconnect.empty() ? "of an unknown class" : interconnect;
 }
 
@@ -71,8 +71,8 @@ std::string words_of(LinkMisfit misfit, MeasuredNetwork const& measured, Cluster
         std::string const found = measured.scale_up         ? measured.scale_up->interconnect
                                   : measured.curves.empty() ? ""
                                                             : measured.curves.front().interconnect;
-        return links + " inside a node" + origin + " are not used: they are " + words_of(found) + ", and those of " +
-               cluster.name + " " + cluster.scale_up_name;
+        return links + " inside a node" + origin + " are not used: they are " + interconnect_words(found) +
+               ", and those of " + cluster.name + " " + cluster.scale_up_name;
     }
     case LinkMisfit::between:
         return links + " between nodes" + origin +

@@ -42,7 +42,7 @@ Bytes lost_by_cutting(BlockActivations const& block, Bytes activations) {
 
 /// Temporary bytes of the backward pass: the recomputed block and gradients of its activations. A recomputed share of
 /// less than one block is averaged, but at most the bytes that those blocks would keep.
-double temporary_bytes(Strategy const& strategy, BlockActivations const& block, double depth) {
+double block_temporaries(Strategy const& strategy, BlockActivations const& block, double depth) {
     double const recomputed_blocks = offloads_activations(strategy.offload) ? 1.0 : depth * block.recomputed;
     return std::min(block.again, std::max(1.0, recomputed_blocks) * block.spared) + block.gradients;
 }
@@ -186,7 +186,7 @@ MemoryUse stage_memory(StepSetting const& setting, Strategy const& strategy, Sta
     if (offloads_activations(strategy.offload)) {
         use.host += Bytes{of.kept.block.kept * content.depth * in_flight} - use.activations;
     }
-    use.temporaries = Bytes{temporary_bytes(strategy, of.kept.block, content.depth) + of.kept.dequantised};
+    use.temporaries = Bytes{block_temporaries(strategy, of.kept.block, content.depth) + of.kept.dequantised};
     if (content.share.last) {
         int const heads = heads_in_flight(strategy, of.micro_batches);
         use.activations += Bytes{of.kept.block.ahead * heads};

@@ -13,12 +13,12 @@ struct Change {
     int backward = 0; ///< passes under way
 };
 
-/// Changes by time; at one time ends come before begins, because a stage runs one pass after another.
-struct Changes {
+/// CurveChanges by time; at one time ends come before begins, because a stage runs one pass after another.
+struct CurveChanges {
     std::map<Ticks, Change> ends, begins;
 };
 
-void add_pass(Changes& changes, Pass const& pass, Ticks begin, Ticks end, bool has_head) {
+void add_pass(CurveChanges& changes, Pass const& pass, Ticks begin, Ticks end, bool has_head) {
     int const head = has_head ? 1 : 0;
     if (pass.kind == PassKind::forward) {
         changes.begins[begin].chunks += 1;
@@ -31,8 +31,8 @@ void add_pass(Changes& changes, Pass const& pass, Ticks begin, Ticks end, bool h
     if (pass.kind != PassKind::weight_gradient) { changes.ends[end].heads -= head; }
 }
 
-Changes changes_of(PipelineOrder const& order, PipelineTimes const& times, PipelineRun const& run, int stage) {
-    Changes changes;
+CurveChanges changes_of(PipelineOrder const& order, PipelineTimes const& times, PipelineRun const& run, int stage) {
+    CurveChanges changes;
     auto const s = static_cast<std::size_t>(stage);
     Ticks free = 0; // two passes that run as one begin together and are through one after the other
     for (std::size_t i = order.first[s]; i < order.first[s + 1]; ++i) {
@@ -63,7 +63,7 @@ struct StageOverTime {
     }
 };
 
-StageMemoryCurve curve_of(StageOverTime const& terms, Changes const& changes) {
+StageMemoryCurve curve_of(StageOverTime const& terms, CurveChanges const& changes) {
     StageMemoryCurve curve;
     curve.base = curve.peak = terms.level({});
     Change now;
@@ -104,7 +104,7 @@ std::vector<StageMemoryCurve> memory_over_time(StepSetting const& setting, Strat
                                   .content = stage_content(setting, strategy, stage, of.micro_batches),
                                   .use = stage_memory(setting, strategy, of, stage),
                                   .depth_of_chunk = depth};
-        curves.push_back(curve_of(terms, timed ? changes_of(order, times, run, stage) : Changes{}));
+        curves.push_back(curve_of(terms, timed ? changes_of(order, times, run, stage) : CurveChanges{}));
     }
     return curves;
 }

@@ -18,14 +18,14 @@ namespace {
 
 constexpr double least_narrowing = 0.99; ///< of the half-width
 
-constexpr Field rows[] = {
+constexpr Field narrowing_rows[] = {
     {"fact", "Fact, in words.", member<&Narrowing::fact>},
     {"option", "Option that states it.", member<&Narrowing::option>},
     {"half_width_before", "Half-width of the interval, sqrt(high / low): 1.2 is a fifth either way.",
      member<&Narrowing::before>},
     {"half_width_after", "Half-width of the interval with the fact stated.", member<&Narrowing::after>},
 };
-constexpr FieldTable table = field_table<Narrowing>("narrowing", rows);
+constexpr FieldTable narrowing_table = field_table<Narrowing>("narrowing", narrowing_rows);
 
 constexpr Field effect_rows[] = {
     {"field", "Field that nobody stated.", member<&GuessEffect::field>},
@@ -235,7 +235,7 @@ std::set<std::string> guessed_fields(std::span<RunComparison const> runs) {
     return fields;
 }
 
-/// Half-widths of the runs of a table, and what they would be with each fact.
+/// Half-widths of the runs of a narrowing_table, and what they would be with each fact.
 class RunWidths {
 public:
     explicit RunWidths(std::set<std::string> const& fields) {
@@ -303,7 +303,7 @@ std::vector<Narrowing> most_effective(std::vector<Narrowing> facts, std::vector<
 
 } // namespace
 
-FieldTable const& field_table_of(Narrowing const*) { return table; }
+FieldTable const& field_table_of(Narrowing const*) { return narrowing_table; }
 FieldTable const& field_table_of(GuessEffect const*) { return effect_table; }
 
 std::vector<GuessEffect> guess_effects(Prediction const& prediction, CalibrationSet const& calibration) {

@@ -31,7 +31,7 @@ constexpr Field exposed_rows[] = {
 };
 constexpr FieldTable exposed_table = field_table<ExposedCommunication>("exposed_communication", exposed_rows);
 
-constexpr Field communication_rows[] = {
+constexpr Field call_rows[] = {
     {"dimension", "Parallel dimension that communicates.", member<&CommunicationRow::dimension>},
     {"collective", "Collective operation.", member<&CommunicationRow::collective>},
     {"why", "Payload and reason of the communication.", member<&CommunicationRow::why>},
@@ -46,7 +46,7 @@ constexpr Field communication_rows[] = {
      "Time that no computation hides, with waits for a link that others use: with those it can exceed `seconds`.",
      member<&CommunicationRow::exposed>},
 };
-constexpr FieldTable communication_table = field_table<CommunicationRow>("communication", communication_rows);
+constexpr FieldTable communication_table = field_table<CommunicationRow>("communication", call_rows);
 
 constexpr Field remedy_rows[] = {
     {"change", "Change that makes the configuration fit.", member<&MemoryRemedy::change>},
@@ -56,7 +56,7 @@ constexpr Field remedy_rows[] = {
 };
 constexpr FieldTable remedy_table = field_table<MemoryRemedy>("remedy", remedy_rows);
 
-constexpr Field stage_rows[] = {
+constexpr Field stage_memory_rows[] = {
     {"stage", "Number of the pipeline stage.", member<&MemoryUse::stage>},
     {"state_bytes", "Weights, gradients and optimizer state.", [](MemoryUse const& m) { return m.state(); }},
     {"kept_activations_bytes", "Activations kept for the backward passes in flight.", member<&MemoryUse::activations>},
@@ -68,7 +68,7 @@ constexpr Field stage_rows[] = {
     {"footprint_bytes", "Total with fragmentation, context and libraries.",
      [](MemoryUse const& m) { return m.footprint(); }},
 };
-constexpr FieldTable stage_table = field_table<MemoryUse>("stage_memory", stage_rows);
+constexpr FieldTable stage_memory_table = field_table<MemoryUse>("stage_memory", stage_memory_rows);
 
 constexpr MemoryUse const& use(MemoryOfPrediction const& m) { return m.prediction->memory; }
 
@@ -139,7 +139,7 @@ FieldTable const& field_table_of(StepTime const*) { return breakdown_table; }
 FieldTable const& field_table_of(ExposedCommunication const*) { return exposed_table; }
 FieldTable const& field_table_of(CommunicationRow const*) { return communication_table; }
 FieldTable const& field_table_of(MemoryRemedy const*) { return remedy_table; }
-FieldTable const& field_table_of(MemoryUse const*) { return stage_table; }
+FieldTable const& field_table_of(MemoryUse const*) { return stage_memory_table; }
 FieldTable const& field_table_of(MemoryOfPrediction const*) { return memory_table; }
 FieldTable const& field_table_of(WarmEffect const*) { return warm_table; }
 FieldTable const& field_table_of(SerialFraction const*) { return serial_table; }

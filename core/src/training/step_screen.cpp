@@ -34,7 +34,7 @@ Windows windows_of(LayerCosts const& costs, ScreenedWork const& work, Placement 
 }
 
 /// Exposed time of traffic T that overlaps with passes of time V: max(l min(T, V), T - V), l the loss by overlap.
-double exposed(double traffic, double window, double loss) {
+double exposed_traffic(double traffic, double window, double loss) {
     return std::max(loss * std::min(traffic, window), traffic - window);
 }
 
@@ -54,14 +54,14 @@ double sharded_data(StepSetting const& setting, Strategy const& strategy, Screen
     // reductions that outlast a backward pass overlap with the next forward pass, after its gathering
     double const with_next =
         std::min(with_backward, std::max(0.0, window.forward - with_forward)) * (1.0 - 1.0 / std::max(1.0, reductions));
-    // the CPU launches kernels during exposed traffic: launch waits and this traffic pass at the same time
+    // the CPU launches kernels during exposed_traffic traffic: launch waits and this traffic pass at the same time
     double const unhidden =
         gatherings * (gather + regather - with_forward - before_backward) + reductions * (reduce - with_backward);
     double const last_block = (reduce - with_backward) / std::max(1.0, work.blocks);
     double const alone = std::max({0.0, last_block, unhidden - micro_batches * work.idle});
-    return alone + gatherings * exposed(with_forward, window.forward, loss) +
-           (gatherings - reductions) * exposed(before_backward, window.backward, loss) +
-           reductions * exposed(before_backward + with_backward, window.backward + with_next, loss) +
+    return alone + gatherings * exposed_traffic(with_forward, window.forward, loss) +
+           (gatherings - reductions) * exposed_traffic(before_backward, window.backward, loss) +
+           reductions * exposed_traffic(before_backward + with_backward, window.backward + with_next, loss) +
            (with_forward + with_backward) / std::max(1.0, work.blocks);
 }
 
@@ -77,7 +77,7 @@ double overlapped_data(StepSetting const& setting, DataExposure exposure, double
     }
     case DataExposure::excess: break;
     }
-    return exposed(traffic, window, constants[Constant::gradients_exposed] * passes.slowed) + alone;
+    return exposed_traffic(traffic, window, constants[Constant::gradients_exposed] * passes.slowed) + alone;
 }
 
 /// Number of passes of a stage that the gradients or updated weights of its chunks overlap with. With interleaved chunks,
@@ -248,8 +248,9 @@ Seconds step_floor(StepSetting const& setting, Strategy const& strategy, LayerCo
     double const kernels = kernels_of(model);
     // a slower pace hides more of the traffic that overlaps with kernels
     double const hidden = std::max(0.0, 1.0 - 1.0 / costs.paced) * kernels;
-    double const exposed = std::max({model.tensor.exposed, model.context.exposed, model.experts.exposed}).base();
-    StepTime time{.host = Seconds{m * (kernels + std::max(0.0, exposed - hidden)) / stages}};
+    double const exposed_traffic =
+        std::max({model.tensor.exposed, model.context.exposed, model.experts.exposed}).base();
+    StepTime time{.host = Seconds{m * (kernels + std::max(0.0, exposed_traffic - hidden)) / stages}};
     if (strategy.pp == 1 && costs.frozen_blocks == 0) {
         time.optimizer = Seconds{update_of(setting, strategy, placed_traffic(setting, strategy), m)};
     }

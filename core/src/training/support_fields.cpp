@@ -23,7 +23,7 @@ constexpr Field fact_rows[] = {
 };
 constexpr FieldTable fact_table = field_table<KnownFact>("known_fact", fact_rows);
 
-constexpr Field answer_rows[] = {
+constexpr Field support_answer_rows[] = {
     {"model", "Model.", [](SupportAnswer const& a) -> Model const& { return asked(a).model; }},
     {"cluster", "Cluster.", [](SupportAnswer const& a) -> Cluster const& { return asked(a).cluster; }},
     {"framework", "Training framework.", [](SupportAnswer const& a) { return asked(a).framework.name; }},
@@ -51,12 +51,12 @@ constexpr Field answer_rows[] = {
      member<&SupportAnswer::narrows>},
     {"notes", "Remarks on the input.", member<&SupportAnswer::notes>},
 };
-constexpr FieldTable answer_table = field_table<SupportAnswer>("support", answer_rows);
+constexpr FieldTable support_answer_table = field_table<SupportAnswer>("support", support_answer_rows);
 
 } // namespace
 
 FieldTable const& field_table_of(SimilarRuns const*) { return runs_table; }
 FieldTable const& field_table_of(KnownFact const*) { return fact_table; }
-FieldTable const& field_table_of(SupportAnswer const*) { return answer_table; }
+FieldTable const& field_table_of(SupportAnswer const*) { return support_answer_table; }
 
 } // namespace headroom::training

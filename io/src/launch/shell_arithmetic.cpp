@@ -22,7 +22,7 @@ constexpr std::array<std::array<std::string_view, 5>, 10> levels{{
     {"+", "-"},
     {"**", "*", "/", "%"},
 }};
-constexpr int deepest = 64; ///< parentheses and signs
+constexpr int deepest_term = 64; ///< parentheses and signs
 
 Integer checked(bool overflows, long long const& value) { return overflows ? Integer{} : Integer{value}; }
 
@@ -120,7 +120,7 @@ private:
 
     Integer unary() {
         blanks();
-        if (at_ >= text_.size() || ++depth_ > deepest) { return {}; }
+        if (at_ >= text_.size() || ++depth_ > deepest_term) { return {}; }
         Integer value;
         if (char const c = text_[at_]; c == '-' || c == '+' || c == '!') {
             ++at_;
@@ -147,7 +147,7 @@ private:
         }
         if (word.empty()) { return {}; }
         if (std::isdigit(static_cast<unsigned char>(word.front())) == 0) {
-            if (++depth_ > deepest) { return {}; }
+            if (++depth_ > deepest_term) { return {}; }
             Integer const value = number(value_of_(word));
             --depth_;
             return value;

@@ -17,7 +17,7 @@ namespace headroom::io::launch {
 
 namespace {
 
-constexpr int deepest = 12;                  ///< of functions, blocks and texts that are run
+constexpr int deepest_call = 12;             ///< of functions, blocks and texts that are run
 constexpr int most_levels = 64;              ///< of conditions and loops inside each other
 constexpr std::size_t most_steps = 200'000;  ///< commands that are run
 constexpr std::size_t most_work = 4'000'000; ///< variables that are copied at conditions
@@ -49,7 +49,7 @@ public:
 
 private:
     void run_commands(std::vector<RawCommand> const& commands) {
-        if (depth_ >= deepest) { return; }
+        if (depth_ >= deepest_call) { return; }
         ++depth_;
         std::vector<RawCommand> const* const outer = commands_;
         std::size_t const outer_at = at_;
@@ -428,7 +428,7 @@ private:
     bool runs_inside(ShellCommand const& command) {
         std::string const name = command.readings.front().front().text;
         bool const calls = functions_.contains(name);
-        if (!calls && (depth_ >= deepest || inner_text(command.readings.front()).text.empty())) { return false; }
+        if (!calls && (depth_ >= deepest_call || inner_text(command.readings.front()).text.empty())) { return false; }
         Variables const before = copied();
         std::vector<Variables> ways;
         std::vector<ShellCommand> all;

@@ -10,9 +10,9 @@ namespace headroom::io::launch {
 namespace {
 
 constexpr std::size_t longest_value = 65'536;
-constexpr int deepest = 24;
+constexpr int deepest_expansion = 24;
 
-std::string trimmed(std::string_view text) {
+std::string without_blanks(std::string_view text) {
     while (!text.empty() && is_blank(text.front())) { text.remove_prefix(1); }
     while (!text.empty() && is_blank(text.back())) { text.remove_suffix(1); }
     return std::string{text};
@@ -213,14 +213,14 @@ bool Expansion::element(std::string const& name, std::string_view index, bool qu
 }
 
 std::optional<std::string> Expansion::integer(std::string_view expression, int line) {
-    if (++level_ > deepest) {
+    if (++level_ > deepest_expansion) {
         --level_;
         return {};
     }
     std::string const text = joined(raw_word(expression, line));
     auto const number = shell_integer(text, [&](std::string const& name) {
         ShellItems const* found = value(name);
-        return found != nullptr ? trimmed(text_of(*found)) : std::string{"?"};
+        return found != nullptr ? without_blanks(text_of(*found)) : std::string{"?"};
     });
     --level_;
     return number ? std::optional{std::to_string(*number)} : std::nullopt;
@@ -256,21 +256,22 @@ std::optional<std::string> Expansion::text_of_output(std::string const& command,
 
 /// Output of a command: of "expr 2 \* 3", "echo 2*3 | bc", echo and "cat <<EOF"; of others it is not known.
 void Expansion::output(std::string_view inside, std::string_view whole, int line, bool quoted, Builder& to) {
-    std::string text = trimmed(inside);
+    std::string text = without_blanks(inside);
     if (auto const printed = text_of_output(text, line)) {
         Lined lined;
         for (char const c : *printed) { lined.add(c, line); }
-        return quoted ? to.add(trimmed(lined.chars), line) : to.add_parted(lined);
+        return quoted ? to.add(without_blanks(lined.chars), line) : to.add_parted(lined);
     }
     bool computes = text.starts_with("expr ");
     if (computes) { text.erase(0, 5); }
     auto const pipe = text.rfind('|');
     if (text.starts_with("echo ") && counts_items(text)) { // of "0,1,2,3"
-        std::string const list = joined(raw_word(trimmed(text.substr(5, text.find('|') - 5)), line));
+        std::string const list = joined(raw_word(without_blanks(text.substr(5, text.find('|') - 5)), line));
         bool const plain = !list.empty() && list.find_first_of("$ `") == std::string::npos;
         if (plain) { return to.add(std::to_string(1 + std::ranges::count(list, ',')), line); }
     }
-    if (!computes && text.starts_with("echo ") && pipe != std::string::npos && trimmed(text.substr(pipe + 1)) == "bc") {
+    if (!computes && text.starts_with("echo ") && pipe != std::string::npos &&
+        without_blanks(text.substr(pipe + 1)) == "bc") {
         computes = true;
         text = text.substr(5, pipe - 5);
     }
@@ -289,7 +290,7 @@ void Expansion::part(RawWord const& word, std::size_t& at, bool quoted, Builder&
     bool const opens = c == '$' || c == '`' || (!quoted && (c == '\'' || c == '"'));
     std::size_t end = opens ? end_of_part(text, at) : at + 1;
     std::string_view const whole = std::string_view{text}.substr(at, end - at);
-    bool const too_deep = level_ >= deepest;
+    bool const too_deep = level_ >= deepest_expansion;
     if (c == '\\' && at + 1 < text.size()) {
         bool const kept = quoted && std::string_view{"$`\"\\\n"}.find(text[at + 1]) == std::string_view::npos;
         if (kept) { to.add('\\', line); }
@@ -433,10 +434,10 @@ void Expansion::add_text(ShellItems& items, RawWord const& value, bool behind) {
 
 /// "DP = WS / TP", "N *= 2", "I++".
 void Expansion::compute_one(std::string const& expression, int line) {
-    std::string const text = trimmed(expression);
+    std::string const text = without_blanks(expression);
     bool const first = text.starts_with("++") || text.starts_with("--"); // "++I"
     std::string const name{name_at(std::string_view{text}.substr(first ? 2 : 0))};
-    std::string const rest = trimmed(std::string_view{text}.substr(name.size() + (first ? 2 : 0)));
+    std::string const rest = without_blanks(std::string_view{text}.substr(name.size() + (first ? 2 : 0)));
     bool const counts = first ? rest.empty() : rest == "++" || rest == "--";
     auto const equals = rest.find('=');
     std::string const sign = rest.substr(0, equals);

@@ -13,7 +13,7 @@ namespace headroom::io::launch {
 
 namespace {
 
-constexpr std::size_t deepest = 16;
+constexpr std::size_t deepest_level = 16;
 
 /// Parser of libyaml, freed at the end of its scope.
 struct Parser {
@@ -109,9 +109,9 @@ private:
     }
 
     void open(bool is_list, int line, yaml_char_t const* anchor) {
-        if (levels_.size() >= deepest) {
+        if (levels_.size() >= deepest_level) {
             unreadable_error(fmt::format("{}:{}", where_, line), "values nested too deeply",
-                             fmt::format("at most {} levels are read", deepest));
+                             fmt::format("at most {} levels are read", deepest_level));
         }
         std::string path = path_of_value();
         if (!levels_.empty() && !levels_.back().is_list) { forget(path); }

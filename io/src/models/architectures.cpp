@@ -78,7 +78,7 @@ constexpr std::string_view latent_defaults =
        "q_lora_rank":1536,"kv_lora_rank":512,"qk_nope_head_dim":128,"qk_rope_head_dim":64,"v_head_dim":128,
        "topk_method":"noaux_tc")";
 /// Rows by family; each type stands in one row.
-constexpr std::array rows{
+constexpr std::array architecture_rows{
     // blocks as Llama's
     ArchitectureRow{"yi aquila xverse telechat minicpm minicpmv solar teleflm", "", "", read_biases},
     ArchitectureRow{"llama", "",
@@ -329,7 +329,7 @@ constexpr std::array unsupported{
     UnsupportedTypes{"arctic longcat_flash zaya", "its layers of several kinds are not modelled"},
 };
 
-std::vector<std::string_view> words_in(std::string_view text) {
+std::vector<std::string_view> listed_words(std::string_view text) {
     std::vector<std::string_view> words;
     for (std::size_t at = 0; at < text.size();) {
         std::size_t const end = std::min(text.find(' ', at), text.size());
@@ -340,7 +340,7 @@ std::vector<std::string_view> words_in(std::string_view text) {
 }
 
 bool lists(std::string_view words, std::string_view word) {
-    auto const all = words_in(words);
+    auto const all = listed_words(words);
     return std::ranges::find(all, word) != all.end();
 }
 
@@ -348,7 +348,7 @@ Architecture built(ArchitectureRow const& row, std::string_view type) {
     Architecture one;
     one.type = type;
     one.row = row;
-    for (auto const word : words_in(row.traits)) {
+    for (auto const word : listed_words(row.traits)) {
         auto const known = std::ranges::find(trait_words, word, &TraitWord::word);
         if (known == trait_words.end()) { throw ContractError{"an architecture has an unknown trait"}; }
         known->apply(one);
@@ -359,15 +359,16 @@ Architecture built(ArchitectureRow const& row, std::string_view type) {
 } // namespace
 
 std::optional<Architecture> architecture_of(std::string_view type) {
-    auto const row = std::ranges::find_if(rows, [&](ArchitectureRow const& one) { return lists(one.types, type); });
-    if (type.empty() || row == rows.end()) { return std::nullopt; }
+    auto const row =
+        std::ranges::find_if(architecture_rows, [&](ArchitectureRow const& one) { return lists(one.types, type); });
+    if (type.empty() || row == architecture_rows.end()) { return std::nullopt; }
     return built(*row, type);
 }
 
 std::vector<std::string> known_types() {
     std::vector<std::string> types;
-    for (auto const& row : rows) {
-        for (auto const type : words_in(row.types)) { types.emplace_back(type); }
+    for (auto const& row : architecture_rows) {
+        for (auto const type : listed_words(row.types)) { types.emplace_back(type); }
     }
     return types;
 }

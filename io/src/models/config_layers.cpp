@@ -13,7 +13,7 @@ using namespace headroom::training;
 namespace {
 
 using Words = std::vector<std::string>;
-using Plan = std::vector<BlockKind>;
+using LayerKinds = std::vector<BlockKind>;
 
 // ---- mixers ---------------------------------------------------------------------------------------------------------
 
@@ -127,7 +127,7 @@ Words mixer_words(JsonKeys& keys, Model const& model, std::string_view& key) {
 
 Mixer attention_of(Model const& model) { return model.latent.used() ? Mixer::latent_attention : Mixer::attention; }
 
-void place_mixers(JsonKeys& keys, Model const& model, Plan& plan) {
+void place_mixers(JsonKeys& keys, Model const& model, LayerKinds& plan) {
     std::string_view key;
     Words const words = mixer_words(keys, model, key);
     if (words.empty()) { return; }
@@ -210,7 +210,7 @@ std::vector<bool> routed_layers(JsonKeys& keys, Model const& model) {
     return routed;
 }
 
-void place_experts(JsonKeys& keys, Model const& model, Plan& plan) {
+void place_experts(JsonKeys& keys, Model const& model, LayerKinds& plan) {
     if (model.moe.experts == 0) { return; }
     auto const routed = routed_layers(keys, model);
     if (routed.empty()) { return; }
@@ -226,7 +226,7 @@ void place_experts(JsonKeys& keys, Model const& model, Plan& plan) {
 // ---- heads and widths of some layers --------------------------------------------------------------------------------
 
 /// Full layers with heads of their own, windowed ones with sinks and key heads of theirs, and last layers that borrow.
-void place_widths(JsonKeys& keys, Model const& model, Plan& plan) {
+void place_widths(JsonKeys& keys, Model const& model, LayerKinds& plan) {
     auto const global_dim = keys.whole("global_head_dim", limits::head_dim);
     auto const global_keys = keys.whole("num_global_key_value_heads", limits::heads);
     bool const equal = keys.flag("attention_k_eq_v").value_or(false);
@@ -294,8 +294,8 @@ void read_window(JsonKeys& keys, Architecture const& architecture, Model& model,
 
 void read_layer_lists(JsonKeys& keys, Model& model, Notes& notes) {
     if (!model.pattern.empty() || model.encoder_layers > 0) { return; }
-    Plan plan = block_kinds(model);
-    Plan const regular = plan;
+    LayerKinds plan = block_kinds(model);
+    LayerKinds const regular = plan;
     place_mixers(keys, model, plan);
     place_experts(keys, model, plan);
     place_widths(keys, model, plan);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double most_nics = 64.0, most_gigabits = 51'200.0;
 
-bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+bool is_listed(std::string_view word, std::initializer_list<std::string_view> words) {
     return std::ranges::find(words, word) != words.end();
 }
 
@@ -125,7 +125,7 @@ private:
                                    : 0.0;
         bool const older = word.text == "slingshot" && version == 10.0; // 100 Gbit/s Ethernet
         bool const halved = word.text != "slingshot" && is_nic_rate(version) && version <= rate && version >= 100.0;
-        bool const named = version > 0.0 && (older || halved || is_one_of(word.text, {"slingshot"}) ||
+        bool const named = version > 0.0 && (older || halved || is_listed(word.text, {"slingshot"}) ||
                                              (word.text == "fdr" && (version == 10.0 || version == 14.0)) ||
                                              (word.text == "path" && version == 100.0));
         if (named) { use(at_ + 1, behind + 1); }
@@ -204,7 +204,7 @@ private:
 
     /// "Gigabit Ethernet" without a number.
     void take_lone_unit() {
-        if (!is_one_of(tokens_[at_].text, {"gig", "gigabit", "gbe", "gige"})) { return; }
+        if (!is_listed(tokens_[at_].text, {"gig", "gigabit", "gbe", "gige"})) { return; }
         tokens_[at_].used = true;
         reading_.gigabit_alone = true;
         clause().family = "ethernet";
@@ -254,8 +254,8 @@ private:
         NetworkToken const& word = tokens_[unit];
         bool const slash = mark(unit + 1, '/') || is(unit + 1, NetworkRole::per);
         bool const second =
-            slash && token(unit + 2) != nullptr && is_one_of(tokens_[unit + 2].text, {"s", "sec", "second", "seconds"});
-        bool const plain = is_one_of(word.text, {"g", "gb", "tb", "mb"}) && !second;
+            slash && token(unit + 2) != nullptr && is_listed(tokens_[unit + 2].text, {"s", "sec", "second", "seconds"});
+        bool const plain = is_listed(word.text, {"g", "gb", "tb", "mb"}) && !second;
         bool const bytes = word.upper_case && !plain;
         double const gigabits = tokens_[at].value * word.meaning.value * (bytes ? 8.0 : 1.0);
         bool const bare_letter = word.text == "g" && !is_nic_rate(tokens_[at].value);

@@ -66,7 +66,7 @@ constexpr std::array vocabulary{
         {filler}},
 };
 
-NetworkMeaning meaning_of(std::string_view word) {
+NetworkMeaning network_meaning(std::string_view word) {
     for (VocabularyRow const& row : vocabulary) {
         for (std::string_view left = row.words; !left.empty();) {
             if (next_word(left) == word) { return row.meaning; }
@@ -75,7 +75,7 @@ NetworkMeaning meaning_of(std::string_view word) {
     return {};
 }
 
-bool is_letter(char c) { return lowered(c) >= 'a' && lowered(c) <= 'z'; }
+bool is_unit_letter(char c) { return lowered(c) >= 'a' && lowered(c) <= 'z'; }
 bool beyond_ascii(char c) { return static_cast<unsigned char>(c) >= 0x80U; }
 
 /// Length of a sign that people write for "times" or for a blank; 0 where there is none.
@@ -103,7 +103,7 @@ public:
                 add("x", times);
             } else if (std::size_t const blank = blank_at(rest)) {
                 pass(blank);
-            } else if (is_letter(rest[0]) || beyond_ascii(rest[0])) {
+            } else if (is_unit_letter(rest[0]) || beyond_ascii(rest[0])) {
                 take_word();
             } else if (rest[0] == ' ' || rest[0] == '\t') {
                 pass(1);
@@ -123,7 +123,7 @@ private:
     NetworkToken& add(std::string text, std::size_t length) {
         NetworkToken token{.text = std::move(text), .at = at_, .glued = !gap_ && !tokens_.empty()};
         token.bracketed = depth_ > 0;
-        token.meaning = meaning_of(token.text);
+        token.meaning = network_meaning(token.text);
         tokens_.push_back(std::move(token));
         at_ += length;
         gap_ = false;
@@ -168,20 +168,20 @@ private:
     /// "8xNDR", "gbpsx8": the sign of multiplication stands apart. "XDR" and "ConnectX" are words.
     void take_word() {
         std::size_t end = at_;
-        while (end < text_.size() && (is_letter(text_[end]) || beyond_ascii(text_[end])) &&
+        while (end < text_.size() && (is_unit_letter(text_[end]) || beyond_ascii(text_[end])) &&
                (end == at_ || times_at(text_.substr(end)) + blank_at(text_.substr(end)) == 0)) {
             ++end;
         }
         std::string word;
         for (char const c : text_.substr(at_, end - at_)) { word += lowered(c); }
         bool const behind_number = !gap_ && !tokens_.empty() && tokens_.back().number;
-        bool const known = meaning_of(word).role != unknown;
+        bool const known = network_meaning(word).role != unknown;
         if (behind_number && word.size() > 1 && word[0] == 'x' && !known) {
             take_letters(1);
             return take_word();
         }
         bool const before_number = digit_at(end) && word.size() > 1 && word.back() == 'x' && !known &&
-                                   meaning_of(word.substr(0, word.size() - 1)).role != unknown;
+                                   network_meaning(word.substr(0, word.size() - 1)).role != unknown;
         take_letters(end - at_ - (before_number ? 1 : 0));
         if (before_number) { take_letters(1); }
     }

@@ -12,53 +12,55 @@ namespace {
 
 using Text = std::string_view;
 
-struct Meaning {
+struct WordMeaning {
     Text written, meant; ///< `written` normalised
 };
 
 /// Translation by a list; a value that is not on it is passed on, so that the option refuses it.
-template <std::size_t N> std::string meant(Text value, std::array<Meaning, N> const& list) {
+template <std::size_t N> std::string meant(Text value, std::array<WordMeaning, N> const& list) {
     std::string const wanted = normalised(value);
-    auto const found = std::ranges::find(list, wanted, &Meaning::written);
+    auto const found = std::ranges::find(list, wanted, &WordMeaning::written);
     return std::string{found == list.end() ? value : found->meant};
 }
 
 /// Sharding of PyTorch and of the Trainer: "full_shard auto_wrap", "SHARD_GRAD_OP", "1"; a switch counts as full.
 std::string zero_of_fsdp(Text value) {
     std::string const first = words::split(words::split(value, ' ').front(), ',').front();
-    constexpr std::array list{Meaning{"fullshard", "3"},
-                              Meaning{"hybridshard", "3"},
-                              Meaning{"hybridshardzero2", "2"},
-                              Meaning{"shardgradop", "2"},
-                              Meaning{"noshard", ""},
-                              Meaning{"true", "3"},
-                              Meaning{"on", "3"},
-                              Meaning{"yes", "3"},
-                              Meaning{"false", ""},
-                              Meaning{"off", ""},
-                              Meaning{"autowrap", "3"},
-                              Meaning{"optim", "1"},
-                              Meaning{"optimgrads", "2"},
-                              Meaning{"optimgradsparams", "3"},
-                              Meaning{"full", "3"},
-                              Meaning{"hybrid", "3"},
-                              Meaning{"grad", "2"},
-                              Meaning{"", ""}};
+    constexpr std::array list{WordMeaning{"fullshard", "3"},
+                              WordMeaning{"hybridshard", "3"},
+                              WordMeaning{"hybridshardzero2", "2"},
+                              WordMeaning{"shardgradop", "2"},
+                              WordMeaning{"noshard", ""},
+                              WordMeaning{"true", "3"},
+                              WordMeaning{"on", "3"},
+                              WordMeaning{"yes", "3"},
+                              WordMeaning{"false", ""},
+                              WordMeaning{"off", ""},
+                              WordMeaning{"autowrap", "3"},
+                              WordMeaning{"optim", "1"},
+                              WordMeaning{"optimgrads", "2"},
+                              WordMeaning{"optimgradsparams", "3"},
+                              WordMeaning{"full", "3"},
+                              WordMeaning{"hybrid", "3"},
+                              WordMeaning{"grad", "2"},
+                              WordMeaning{"", ""}};
     return meant(first, list);
 }
 
 std::string recomputation(Text value) {
-    constexpr std::array list{Meaning{"true", "full"}, Meaning{"on", "full"},      Meaning{"false", "none"},
-                              Meaning{"no", "none"},   Meaning{"off", "none"},     Meaning{"unsloth", "full"},
-                              Meaning{"", "none"},     Meaning{"uniform", "full"}, Meaning{"block", "full"}};
+    constexpr std::array list{
+        WordMeaning{"true", "full"}, WordMeaning{"on", "full"},      WordMeaning{"false", "none"},
+        WordMeaning{"no", "none"},   WordMeaning{"off", "none"},     WordMeaning{"unsloth", "full"},
+        WordMeaning{"", "none"},     WordMeaning{"uniform", "full"}, WordMeaning{"block", "full"}};
     return meant(value, list);
 }
 
 /// "lora", "qlora", "dora", "qdora", "full", "freeze".
 std::string training(Text value) {
-    constexpr std::array list{Meaning{"full", "all"},   Meaning{"fullfinetune", "all"}, Meaning{"none", "all"},
-                              Meaning{"qlora", "lora"}, Meaning{"peft", "lora"},        Meaning{"", "all"},
-                              Meaning{"qdora", "dora"}, Meaning{"sft", "all"},          Meaning{"null", "all"}};
+    constexpr std::array list{
+        WordMeaning{"full", "all"},   WordMeaning{"fullfinetune", "all"}, WordMeaning{"none", "all"},
+        WordMeaning{"qlora", "lora"}, WordMeaning{"peft", "lora"},        WordMeaning{"", "all"},
+        WordMeaning{"qdora", "dora"}, WordMeaning{"sft", "all"},          WordMeaning{"null", "all"}};
     return meant(value, list);
 }
 
@@ -77,26 +79,27 @@ HabitSetting exchange_of_heads(Text) { return {"--exchange", "all-to-all"}; }
 std::string lora_rank(Text value) { return "lora:" + std::string{value}; }
 
 std::string frozen_bits(Text value) {
-    constexpr std::array list{Meaning{"4", "nf4"}, Meaning{"8", "int8"}, Meaning{"16", "bf16"}, Meaning{"none", ""}};
+    constexpr std::array list{WordMeaning{"4", "nf4"}, WordMeaning{"8", "int8"}, WordMeaning{"16", "bf16"},
+                              WordMeaning{"none", ""}};
     return meant(value, list);
 }
 
 std::string offload_of(Text value) {
-    constexpr std::array list{Meaning{"true", "optimizer"}, Meaning{"cpu", "optimizer"}, Meaning{"false", "none"},
-                              Meaning{"nvme", "optimizer"}};
+    constexpr std::array list{WordMeaning{"true", "optimizer"}, WordMeaning{"cpu", "optimizer"},
+                              WordMeaning{"false", "none"}, WordMeaning{"nvme", "optimizer"}};
     return meant(value, list);
 }
 
 std::string format_of(Text value) {
-    constexpr std::array list{Meaning{"no", ""}, Meaning{"none", ""}, Meaning{"auto", ""}};
+    constexpr std::array list{WordMeaning{"no", ""}, WordMeaning{"none", ""}, WordMeaning{"auto", ""}};
     return meant(value, list);
 }
 
 std::string eight_bits(Text) { return "fp8"; }
 
-constexpr Text of_all = "read as the sequences of a step over all accelerators; those of one are --micro-batch";
+constexpr Text batch_of_all = "read as the sequences of a step over all accelerators; those of one are --micro-batch";
 
-constexpr std::array rows{
+constexpr std::array habit_rows{
     // ---- the machine and its number ----
     HabitWord{"gpus num-gpus n-gpus total-gpus gpu-count world-size num-processes accelerators chips "
               "num-chips",
@@ -116,7 +119,7 @@ constexpr std::array rows{
     HabitWord{
         "gbs global-batch-size global-train-batch-size train-batch-size total-batch-size total-train-batch-size gbsz",
         "--global-batch"},
-    HabitWord{"batch-size batch bs", "--global-batch", {}, nullptr, of_all},
+    HabitWord{"batch-size batch bs", "--global-batch", {}, nullptr, batch_of_all},
     HabitWord{"mbs micro-batch-size micro-bs per-device-train-batch-size per-device-batch-size "
               "train-micro-batch-size-per-gpu per-gpu-train-batch-size per-gpu-batch-size batch-size-per-gpu "
               "local-batch-size mbsz "
@@ -174,8 +177,8 @@ constexpr std::array rows{
               "--exchange",
               {},
               [](Text value) {
-                  constexpr std::array list{Meaning{"p2p", "ring"}, Meaning{"a2a", "all-to-all"},
-                                            Meaning{"allgather", "gather"}, Meaning{"alltoall", "all-to-all"}};
+                  constexpr std::array list{WordMeaning{"p2p", "ring"}, WordMeaning{"a2a", "all-to-all"},
+                                            WordMeaning{"allgather", "gather"}, WordMeaning{"alltoall", "all-to-all"}};
                   return meant(value, list);
               }},
     HabitWord{"ep-size ep-degree expert-parallel expert-parallel-size expert-parallel-degree "
@@ -234,12 +237,12 @@ constexpr std::array rows{
 
 } // namespace
 
-std::span<HabitWord const> habit_words() { return rows; }
+std::span<HabitWord const> habit_words() { return habit_rows; }
 
 HabitWord const* habit_word(std::string_view name) {
     std::string const wanted = normalised(name);
     if (wanted.empty()) { return nullptr; }
-    for (HabitWord const& row : rows) {
+    for (HabitWord const& row : habit_rows) {
         for (std::string const& one : words::split(row.names, ' ')) {
             if (normalised(one) == wanted) { return &row; }
         }

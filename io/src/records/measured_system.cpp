@@ -21,83 +21,83 @@ using namespace headroom::network;
 namespace {
 
 /// Words that must all stand in a description, and what they mean. A row before another wins.
-struct Meaning {
+struct SystemMeaning {
     std::array<std::string_view, 2> words; ///< as `plain` writes them; a second may be empty
     std::string_view name;                 ///< of a record
 };
 
 /// Machines that are sold with their network, by words that no name or alias of the catalog holds together.
 constexpr std::array machines{
-    Meaning{{"nd96isr", "mi300x"}, "azure-nd96isr-mi300x-v5"},
-    Meaning{{"nd96isr", "h200"}, "azure-nd96isr-h200-v5"},
-    Meaning{{"nd96isr", "h100"}, "azure-nd96isr-h100-v5"},
-    Meaning{{"nd96amsr"}, "azure-nd96amsr-a100-v4"},
-    Meaning{{"nd96asr"}, "azure-nd96asr-v4"},
-    Meaning{{"azure", "h200"}, "azure-nd96isr-h200-v5"},
-    Meaning{{"azure", "h100"}, "azure-nd96isr-h100-v5"},
-    Meaning{{"azure", "a100"}, "azure-nd96asr-v4"},
-    Meaning{{"nd40rs"}, "azure-nd40rs-v2"},
-    Meaning{{"nvl72", "gb300"}, "gb300-nvl72"},
-    Meaning{{"nvl72"}, "gb200-nvl72"},
-    Meaning{{"dgx", "b300"}, "dgx-b300"},
-    Meaning{{"dgx", "b200"}, "dgx-b200"},
-    Meaning{{"dgx", "h200"}, "dgx-h200"},
-    Meaning{{"dgx", "h100"}, "dgx-h100"},
-    Meaning{{"dgx", "a100"}, "dgx-a100"},
-    Meaning{{"dgx", "v100"}, "dgx-v100"},
+    SystemMeaning{{"nd96isr", "mi300x"}, "azure-nd96isr-mi300x-v5"},
+    SystemMeaning{{"nd96isr", "h200"}, "azure-nd96isr-h200-v5"},
+    SystemMeaning{{"nd96isr", "h100"}, "azure-nd96isr-h100-v5"},
+    SystemMeaning{{"nd96amsr"}, "azure-nd96amsr-a100-v4"},
+    SystemMeaning{{"nd96asr"}, "azure-nd96asr-v4"},
+    SystemMeaning{{"azure", "h200"}, "azure-nd96isr-h200-v5"},
+    SystemMeaning{{"azure", "h100"}, "azure-nd96isr-h100-v5"},
+    SystemMeaning{{"azure", "a100"}, "azure-nd96asr-v4"},
+    SystemMeaning{{"nd40rs"}, "azure-nd40rs-v2"},
+    SystemMeaning{{"nvl72", "gb300"}, "gb300-nvl72"},
+    SystemMeaning{{"nvl72"}, "gb200-nvl72"},
+    SystemMeaning{{"dgx", "b300"}, "dgx-b300"},
+    SystemMeaning{{"dgx", "b200"}, "dgx-b200"},
+    SystemMeaning{{"dgx", "h200"}, "dgx-h200"},
+    SystemMeaning{{"dgx", "h100"}, "dgx-h100"},
+    SystemMeaning{{"dgx", "a100"}, "dgx-a100"},
+    SystemMeaning{{"dgx", "v100"}, "dgx-v100"},
 };
 
 /// Accelerators, with the node that is usual around them; its network is not taken.
 constexpr std::array chips{
-    Meaning{{"gb300"}, "gb300-nvl72"},
-    Meaning{{"gb200"}, "gb200-nvl72"},
-    Meaning{{"gh200"}, "gh200-node"},
-    Meaning{{"b300"}, "dgx-b300"},
-    Meaning{{"b200"}, "dgx-b200"},
-    Meaning{{"h200", "nvl"}, "h200-nvl-pcie-8"},
-    Meaning{{"h200"}, "dgx-h200"},
-    Meaning{{"h100", "nvl"}, "h100-nvl-pcie-8"},
-    Meaning{{"h100"}, "dgx-h100"},
-    Meaning{{"h800"}, "hgx-h800"},
-    Meaning{{"a800"}, "hgx-a800"},
-    Meaning{{"a100", "40gb"}, "dgx-a100-40gb"},
-    Meaning{{"a100"}, "dgx-a100"},
-    Meaning{{"v100"}, "dgx-v100"},
-    Meaning{{"mi355x"}, "mi355x-node"},
-    Meaning{{"mi325x"}, "mi325x-node"},
-    Meaning{{"mi300x"}, "mi300x-node"},
-    Meaning{{"mi250x"}, "frontier-node"}, // benchmarks count its halves
-    Meaning{{"mi250"}, "frontier-node"},
-    Meaning{{"l40s"}, "l40s-pcie-8"},
-    Meaning{{"l4"}, "l4-pcie-8"},
-    Meaning{{"a10g"}, "aws-g5"},
-    Meaning{{"t4"}, "t4-pcie-4"},
-    Meaning{{"4090"}, "rtx-4090-pcie-8"},
-    Meaning{{"5090"}, "rtx-5090-pcie-4"},
-    Meaning{{"2080", "nvlink"}, "rtx-2080-ti-nvlink-2"},
-    Meaning{{"7900", "xtx"}, "rx-7900-xtx-pcie-6"},
-    Meaning{{"6000", "pro"}, "rtx-pro-6000-pcie-8"},
+    SystemMeaning{{"gb300"}, "gb300-nvl72"},
+    SystemMeaning{{"gb200"}, "gb200-nvl72"},
+    SystemMeaning{{"gh200"}, "gh200-node"},
+    SystemMeaning{{"b300"}, "dgx-b300"},
+    SystemMeaning{{"b200"}, "dgx-b200"},
+    SystemMeaning{{"h200", "nvl"}, "h200-nvl-pcie-8"},
+    SystemMeaning{{"h200"}, "dgx-h200"},
+    SystemMeaning{{"h100", "nvl"}, "h100-nvl-pcie-8"},
+    SystemMeaning{{"h100"}, "dgx-h100"},
+    SystemMeaning{{"h800"}, "hgx-h800"},
+    SystemMeaning{{"a800"}, "hgx-a800"},
+    SystemMeaning{{"a100", "40gb"}, "dgx-a100-40gb"},
+    SystemMeaning{{"a100"}, "dgx-a100"},
+    SystemMeaning{{"v100"}, "dgx-v100"},
+    SystemMeaning{{"mi355x"}, "mi355x-node"},
+    SystemMeaning{{"mi325x"}, "mi325x-node"},
+    SystemMeaning{{"mi300x"}, "mi300x-node"},
+    SystemMeaning{{"mi250x"}, "frontier-node"}, // benchmarks count its halves
+    SystemMeaning{{"mi250"}, "frontier-node"},
+    SystemMeaning{{"l40s"}, "l40s-pcie-8"},
+    SystemMeaning{{"l4"}, "l4-pcie-8"},
+    SystemMeaning{{"a10g"}, "aws-g5"},
+    SystemMeaning{{"t4"}, "t4-pcie-4"},
+    SystemMeaning{{"4090"}, "rtx-4090-pcie-8"},
+    SystemMeaning{{"5090"}, "rtx-5090-pcie-4"},
+    SystemMeaning{{"2080", "nvlink"}, "rtx-2080-ti-nvlink-2"},
+    SystemMeaning{{"7900", "xtx"}, "rx-7900-xtx-pcie-6"},
+    SystemMeaning{{"6000", "pro"}, "rtx-pro-6000-pcie-8"},
 };
 
 /// Chips sold as PCIe cards, with the node that is usual around them.
 constexpr std::array cards{
-    Meaning{{"h100", "bridge"}, "h100-pcie-nvlink-2"},
-    Meaning{{"h100"}, "h100-pcie-8"},
-    Meaning{{"a100", "40gb"}, "a100-pcie-40gb-8"},
-    Meaning{{"a100"}, "a100-pcie-8"},
-    Meaning{{"v100"}, "v100-pcie-4"},
+    SystemMeaning{{"h100", "bridge"}, "h100-pcie-nvlink-2"},
+    SystemMeaning{{"h100"}, "h100-pcie-8"},
+    SystemMeaning{{"a100", "40gb"}, "a100-pcie-40gb-8"},
+    SystemMeaning{{"a100"}, "a100-pcie-8"},
+    SystemMeaning{{"v100"}, "v100-pcie-4"},
 };
 
 /// Networks between nodes that have a name of their own; others are known by their rates.
 constexpr std::array networks{
-    Meaning{{"tcpxo"}, "gcp-tcpxo"}, Meaning{{"fastrak"}, "gcp-tcpxo"},
-    Meaning{{"tcpx"}, "gcp-tcpx"},   Meaning{{"efav4"}, "efa-v4"},
-    Meaning{{"efav3"}, "efa-v3"},    Meaning{{"efav2"}, "efa-v2"},
-    Meaning{{"efa"}, "efa-v1"},      Meaning{{"omni-path"}, "omni-path-100"},
+    SystemMeaning{{"tcpxo"}, "gcp-tcpxo"}, SystemMeaning{{"fastrak"}, "gcp-tcpxo"},
+    SystemMeaning{{"tcpx"}, "gcp-tcpx"},   SystemMeaning{{"efav4"}, "efa-v4"},
+    SystemMeaning{{"efav3"}, "efa-v3"},    SystemMeaning{{"efav2"}, "efa-v2"},
+    SystemMeaning{{"efa"}, "efa-v1"},      SystemMeaning{{"omni-path"}, "omni-path-100"},
 };
 
 /// Lower case, with nothing but letters, digits and '-' inside a word; "8x" before a name stands apart.
-std::vector<std::string> words_of(std::string_view text) {
+std::vector<std::string> system_words(std::string_view text) {
     std::vector<std::string> words{""};
     for (char const c : text) {
         auto const u = static_cast<unsigned char>(c);
@@ -129,15 +129,16 @@ bool is_about(std::string_view word, std::string_view wanted) {
     return dash != std::string_view::npos && is_about(word.substr(dash + 1), wanted);
 }
 
-bool says(std::vector<std::string> const& words, std::string_view wanted) {
+bool has_word(std::vector<std::string> const& words, std::string_view wanted) {
     return wanted.empty() ||
            std::ranges::any_of(words, [wanted](std::string const& word) { return is_about(word, wanted); });
 }
 
 template <std::size_t N>
-std::string_view meaning(std::array<Meaning, N> const& table, std::vector<std::string> const& words) {
-    auto const found = std::ranges::find_if(
-        table, [&words](Meaning const& one) { return says(words, one.words[0]) && says(words, one.words[1]); });
+std::string_view meaning(std::array<SystemMeaning, N> const& table, std::vector<std::string> const& words) {
+    auto const found = std::ranges::find_if(table, [&words](SystemMeaning const& one) {
+        return has_word(words, one.words[0]) && has_word(words, one.words[1]);
+    });
     return found == table.end() ? std::string_view{} : found->name;
 }
 
@@ -202,7 +203,7 @@ std::string join_nodes(Catalog const& catalog, std::vector<std::string> const& w
         return stated.family.empty() ? "does not say what network joins its nodes"
                                      : "does not say how fast the network is that joins its nodes";
     }
-    // "EFA" or "TCP" alone says less than the instance that it belongs to.
+    // "EFA" or "TCP" alone has_word less than the instance that it belongs to.
     bool const says_less = (network == "efa-v1" && cluster.scale_out_name.starts_with("efa")) ||
                            (sold && named.empty() && stated.family == "ethernet" && !stated.rdma);
     if (!network.empty() && !says_less) { set_network(find_link(catalog, network), stated, node, cluster); }
@@ -214,13 +215,13 @@ std::string join_nodes(Catalog const& catalog, std::vector<std::string> const& w
 MeasuredSystem measured_system(Catalog const& catalog, std::string_view system, std::string_view interconnect,
                                int nodes) {
     std::string const all = std::string{system} + " ; " + std::string{interconnect};
-    std::vector<std::string> const words = words_of(all);
+    std::vector<std::string> const words = system_words(all);
     std::string node, sold;
     if (catalog.has_node(system)) { node = sold = catalog.text(RecordKind::node, system).name; }
     if (node.empty()) { node = sold = node_named_in(catalog, all).value_or(std::string{meaning(machines, words)}); }
     bool const linked = contains(lower(all), "nvlink"), bridged = contains(lower(all), "bridge");
-    bool const card_named = says(words_of(system), "pcie");
-    bool const on_cards = says(words, "pcie") && !says(words, "sxm") && !says(words, "nvswitch") &&
+    bool const card_named = has_word(system_words(system), "pcie");
+    bool const on_cards = has_word(words, "pcie") && !has_word(words, "sxm") && !has_word(words, "nvswitch") &&
                           (!linked || bridged || card_named) && !contains(lower(all), "p2p_disable");
     if (node.empty() && on_cards) { node = meaning(cards, words); }
     bool const known_pair = contains(node, "nvlink");
@@ -241,12 +242,12 @@ MeasuredSystem measured_system(Catalog const& catalog, std::string_view system, 
 }
 
 bool names_machine(Catalog const& catalog, std::string_view system, Cluster const& cluster) {
-    std::vector<std::string> const words = words_of(system);
+    std::vector<std::string> const words = system_words(system);
     if (words.empty()) { return true; }
     std::string const& chip = cluster.accelerator.name;
     std::string const whole = normalised(system);
     auto const is_named = [&](std::string_view name) {
-        return !name.empty() && (says(words, lower(std::string{name})) || whole == normalised(name));
+        return !name.empty() && (has_word(words, lower(std::string{name})) || whole == normalised(name));
     };
     if (is_named(cluster.name) || is_named(chip)) { return true; }
     if (catalog.has_accelerator(system) && catalog.accelerator(system).name == chip) { return true; }

@@ -22,7 +22,7 @@ using namespace headroom::training;
 
 namespace {
 
-bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
+bool is_word_letter(char c) { return c >= 'a' && c <= 'z'; }
 
 /// Calls `visit` with each name and alias of a kind, and the record that it names.
 template <class Visit> void each_name(Catalog const& catalog, RecordKind kind, Visit visit) {
@@ -40,7 +40,7 @@ bool has_word(std::string_view text, std::string_view words) {
     std::string word;
     for (std::size_t i = 0; i <= text.size(); ++i) {
         char const c = i < text.size() ? lowered(text[i]) : ' ';
-        if (is_letter(c) || is_decimal_digit(c)) {
+        if (is_word_letter(c) || is_decimal_digit(c)) {
             word += c;
             continue;
         }
@@ -75,7 +75,7 @@ HardwareWords hardware_words(std::string_view text) {
     };
     for (std::size_t i = 0; i <= text.size(); ++i) {
         char const c = i < text.size() ? lowered(text[i]) : ' ';
-        if (is_letter(c) || is_decimal_digit(c)) {
+        if (is_word_letter(c) || is_decimal_digit(c)) {
             word += c;
             continue;
         }
@@ -150,8 +150,8 @@ std::shared_ptr<RecordNames const> names_of(Catalog const& catalog, RecordKind k
 }
 
 /// The longest run of words from `at` that is a name; their number, zero where none is.
-std::size_t name_at(std::map<std::string, std::string> const& records, std::vector<std::string_view> const& words,
-                    std::size_t at, std::string& record) {
+std::size_t record_at(std::map<std::string, std::string> const& records, std::vector<std::string_view> const& words,
+                      std::size_t at, std::string& record) {
     constexpr std::size_t longest = 4;
     std::string key;
     std::size_t best = 0;
@@ -237,7 +237,7 @@ std::optional<std::string> node_named_in(Catalog const& catalog, std::string_vie
     auto const words = listed_words(description);
     std::string record;
     for (std::size_t at = 0; at < words.size(); ++at) {
-        if (name_at(names->by_name, words, at, record) > 0) { return record; }
+        if (record_at(names->by_name, words, at, record) > 0) { return record; }
     }
     return std::nullopt;
 }
@@ -259,10 +259,10 @@ std::optional<std::string> framework_in_words(Catalog const& catalog, std::strin
         bool const understood = is_version(word) || word.starts_with("zero") || is_word_of(passed_over, word);
         bool const denies = (word == "no" || word == "without") && at + 1 < words.size(); // "(no FSDP)"
         if (denies) {
-            at += 1 + std::max<std::size_t>(name_at(records, words, at + 1, record), 1);
+            at += 1 + std::max<std::size_t>(record_at(records, words, at + 1, record), 1);
             continue;
         }
-        std::size_t const count = is_version(word) || word == "zero" ? 0 : name_at(records, words, at, record);
+        std::size_t const count = is_version(word) || word == "zero" ? 0 : record_at(records, words, at, record);
         if (count == 0 && !understood) { return std::nullopt; }
         if (count > 0) { found.insert(record); }
         at += std::max<std::size_t>(count, 1);

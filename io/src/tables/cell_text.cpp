@@ -7,22 +7,22 @@ namespace headroom::io {
 namespace {
 
 /// A comparison, as `find_first_of` calls a function for each character.
-constexpr bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+constexpr bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 constexpr std::array<std::string_view, 9> empty_words{"", "-", "--", "n/a", "na", "none", "null", "nil", "#n/a"};
 
 } // namespace
 
 std::string_view trimmed_line(std::string_view text) {
-    while (!text.empty() && is_blank(text.front())) { text.remove_prefix(1); }
-    while (!text.empty() && is_blank(text.back())) { text.remove_suffix(1); }
+    while (!text.empty() && is_space(text.front())) { text.remove_prefix(1); }
+    while (!text.empty() && is_space(text.back())) { text.remove_suffix(1); }
     return text;
 }
 
 std::string_view next_word(std::string_view& text) {
     text = trimmed_line(text);
     std::size_t end = 0;
-    while (end < text.size() && !is_blank(text[end])) { ++end; }
+    while (end < text.size() && !is_space(text[end])) { ++end; }
     std::string_view const word = text.substr(0, end);
     text = trimmed_line(text.substr(end));
     return word;

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view vertical_bars[]{"\xE2\x94\x82", "\xE2\x94\x83", "\xE2\x95\x91", "\xE2\x94\x86",
                                            "\xE2\x94\x8A"};
 
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
+bool is_space_or_tab(char c) { return c == ' ' || c == '\t'; }
 
 /// Length of the upright line of a box at the start of a text.
 std::size_t bar_at(std::string_view text) {
@@ -63,8 +63,8 @@ std::size_t next_delimiter(std::string_view row, std::size_t at, CsvDialect dial
         return std::min(end, row.size());
     }
     for (; at < row.size(); ++at) {
-        bool const wide = row[at] == '\t' || (row[at] == ' ' && at + 1 < row.size() && is_blank(row[at + 1]));
-        if (dialect.wide ? wide : is_blank(row[at])) { return at; }
+        bool const wide = row[at] == '\t' || (row[at] == ' ' && at + 1 < row.size() && is_space_or_tab(row[at + 1]));
+        if (dialect.wide ? wide : is_space_or_tab(row[at])) { return at; }
     }
     return row.size();
 }
@@ -137,7 +137,7 @@ RowFault CellRow::split(std::string_view row, CsvDialect dialect) {
     RowFault worst = RowFault::none;
     std::size_t at = 0;
     while (true) {
-        while (at < row.size() && is_blank(row[at]) && row[at] != dialect.delimiter) { ++at; }
+        while (at < row.size() && is_space_or_tab(row[at]) && row[at] != dialect.delimiter) { ++at; }
         bool const quoted = at < row.size() && row[at] == '"';
         RowFault const fault = quoted ? quoted_cell(row, at, dialect) : plain_cell(row, at, dialect);
         if (fault > RowFault::stray_quote) { return fault; }
@@ -145,7 +145,7 @@ RowFault CellRow::split(std::string_view row, CsvDialect dialect) {
         if (at >= row.size()) { return worst; }
         if (cells_.size() == most_columns) { return RowFault::too_many_cells; }
         ++at;
-        while (dialect.delimiter == ' ' && at < row.size() && is_blank(row[at])) { ++at; }
+        while (dialect.delimiter == ' ' && at < row.size() && is_space_or_tab(row[at])) { ++at; }
     }
 }
 

@@ -46,7 +46,7 @@ constexpr std::array<std::string_view, 20> other_steps{
     "best",  "resume", "from",   "num",  "val",     "remaining", "test", "valid", "accumulation", "checkpoint"};
 constexpr std::array<std::string_view, 8> evaluating{"val",        "eval", "valid",   "validation",
                                                      "evaluation", "test", "testing", "validating"};
-template <std::size_t size> bool has(std::array<std::string_view, size> const& words, std::string_view word) {
+template <std::size_t size> bool holds_word(std::array<std::string_view, size> const& words, std::string_view word) {
     return std::ranges::any_of(words, [&](std::string_view one) { return same_caseless(one, word); });
 }
 
@@ -56,7 +56,7 @@ std::string step_head(std::string_view label) {
     std::string_view const word = label.substr(last + 1);
     std::string_view front = last == label.npos ? std::string_view{} : label.substr(0, last);
     for (std::string_view rest = front; !rest.empty();) {
-        if (has(other_steps, next_word(rest))) { return {}; }
+        if (holds_word(other_steps, next_word(rest))) { return {}; }
     }
     for (std::string_view const one : {label, word}) {
         if (!metrics_name(MetricsKind::step, one)) { continue; }
@@ -88,13 +88,13 @@ std::string time_head(LineFigure const& figure) {
         bool const clock = metrics_name(MetricsKind::clock, head).has_value();
         if (clock || (!figure.clock && metrics_name(MetricsKind::time, head))) { return head; }
         std::string_view rest = label;
-        if (!has(plain_words, next_word(rest))) { return {}; }
+        if (!holds_word(plain_words, next_word(rest))) { return {}; }
     }
     bool const rate = figure.unit.find('/') != figure.unit.npos && metrics_name(MetricsKind::time, figure.unit);
     return rate ? std::string{figure.unit} : std::string{};
 }
 
-/// The row of `marked_labels` that a figure of a line has; null where there is none.
+/// The row of `marked_labels` that a figure of a line holds_word; null where there is none.
 MarkedLabel const* marked(LineFigure const& figure, std::string_view line) {
     auto const is = [&](MarkedLabel const& row) {
         bool const bracket = !row.label.empty() || figure.behind.starts_with("] ");
@@ -138,14 +138,14 @@ std::string key_of(LineFigure const& figure, MarkedLabel const* row) {
     return key;
 }
 
-/// Whether a text has a word of evaluations.
+/// Whether a text holds_word a word of evaluations.
 bool evaluates(std::string_view text) {
     for (std::size_t at = 0; at < text.size();) {
         std::size_t end = at;
         while (end < text.size() && is_latin_letter(text[end])) { ++end; }
         bool const alone = (at == 0 || !is_name_sign(text[at - 1])) &&
                            (end == text.size() || (!is_name_sign(text[end]) && text[end] != '.' && text[end] != '/'));
-        if (end > at && alone && has(evaluating, text.substr(at, end - at))) { return true; }
+        if (end > at && alone && holds_word(evaluating, text.substr(at, end - at))) { return true; }
         at = end + 1;
     }
     return false;
@@ -164,7 +164,7 @@ bool is_of_training(std::string_view line) {
     return std::ranges::any_of(signs, [&](std::string_view sign) { return line.find(sign) != line.npos; });
 }
 
-/// Whether a line has a metric of evaluations: "val_loss", "eval_runtime".
+/// Whether a line holds_word a metric of evaluations: "val_loss", "eval_runtime".
 bool has_evaluated(std::string_view line) {
     for (std::string_view const part : {"val_", "eval_"}) {
         auto const at = line.find(part);
@@ -296,7 +296,7 @@ void LabelledLines::take(std::uint64_t number, std::string_view line, std::strin
     join(std::move(row), steps);
 }
 
-/// The stamp of a line that has no year or no date, after those before it.
+/// The stamp of a line that holds_word no year or no date, after those before it.
 std::optional<LineStamp> LabelledLines::following_stamp(std::string_view line) {
     auto found = stamp_without_year(line);
     if (!found) { return std::nullopt; }

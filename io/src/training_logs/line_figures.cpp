@@ -29,7 +29,7 @@ constexpr std::array time_units{
 };
 
 /// The name of the unit that a word is of; the word itself where it is none of time.
-std::string_view unit_named(std::string_view word) {
+std::string_view unit_word(std::string_view word) {
     for (TimeUnit const& unit : time_units) {
         for (std::string_view words = unit.words; !words.empty();) {
             if (same_caseless(next_word(words), word)) { return unit.name; }
@@ -38,7 +38,7 @@ std::string_view unit_named(std::string_view word) {
     return word;
 }
 bool is_time_unit(std::string_view word) {
-    return std::ranges::find(time_units, unit_named(word), &TimeUnit::name) != time_units.end();
+    return std::ranges::find(time_units, unit_word(word), &TimeUnit::name) != time_units.end();
 }
 
 /// Whether a number and the word before it are no part of the label behind them: "loss 2.1", "step 5", but not "stage 1".
@@ -97,7 +97,7 @@ std::string_view unit_of(std::string_view text) {
         end += per.size();
         while (end < text.size() && is_latin_letter(text[end])) { ++end; }
     }
-    return unit_named(text.substr(blank, end - blank));
+    return unit_word(text.substr(blank, end - blank));
 }
 
 /// Length of "1:23:45.6" or "1m 50s" at the beginning of a text; 0: it begins with another number.

@@ -18,7 +18,7 @@ struct FactRow {
     std::string_view name, option;
     FactKind kind = FactKind::count;
 };
-constexpr std::array rows{
+constexpr std::array fact_rows{
     FactRow{"world_size", "--workers"},
     FactRow{"tensor_model_parallel_size", "--tp"},
     FactRow{"pipeline_model_parallel_size", "--pp"},
@@ -183,8 +183,8 @@ void take_fact_line(std::string_view line, TrainingLogBuilder& log) {
     } // indented, it may be of an evaluation
     value = value.substr(0, value.find_first_of(" \t,}"));
     value = value.substr(0, value.find("..")); // "2048......updated" of GPT-NeoX
-    auto const row = std::ranges::find(rows, name, &FactRow::name);
-    if (row != rows.end()) { take(*row, value, log); }
+    auto const row = std::ranges::find(fact_rows, name, &FactRow::name);
+    if (row != fact_rows.end()) { take(*row, value, log); }
 }
 
 } // namespace headroom::io

@@ -22,7 +22,7 @@ double quantile_of(std::vector<double> values, double share) {
     return values[static_cast<std::size_t>(at)];
 }
 
-bool agrees(double ratio, double slack = 0.0) {
+bool rates_agree(double ratio, double slack = 0.0) {
     return ratio >= least_ratio / (1.0 + slack) && ratio <= most_ratio * (1.0 + slack);
 }
 
@@ -30,7 +30,7 @@ bool agrees(double ratio, double slack = 0.0) {
 bool rises_evenly(PrintedNumber const& from, std::int64_t first, PrintedNumber const& to, std::int64_t second) {
     double const rise = (to.value - from.value) / static_cast<double>(second - first);
     double const slack = to.half_unit > 0.0 && rise > 0.0 ? std::min(2.0 * to.half_unit / rise, 0.5) : 0.0;
-    return second > 0 && agrees(rise * static_cast<double>(second) / to.value, slack);
+    return second > 0 && rates_agree(rise * static_cast<double>(second) / to.value, slack);
 }
 
 bool counts_iterations(std::string_view head) {
@@ -186,19 +186,19 @@ void MetricsReader::compare_with_others(std::vector<Row> const& rows, TrainingLo
         }
         if (ratios.size() < enough) { continue; }
         double const ratio = quantile_of(ratios, 0.5);
-        if (agrees(ratio)) {
+        if (rates_agree(ratio)) {
             time_.name.unit_stated |= name->unit_stated;
             time_.name.scope_stated |= name->scope_stated;
             continue;
         }
-        if (!name->scope_stated && agrees(ratio * log.workers())) { continue; } // a rate of one accelerator
-        if (agrees(ratio / thousand) && !time_.name.unit_stated) {
+        if (!name->scope_stated && rates_agree(ratio * log.workers())) { continue; } // a rate of one accelerator
+        if (rates_agree(ratio / thousand) && !time_.name.unit_stated) {
             time_.name.scale /= thousand;
             time_.name.unit_stated = true;
             log.note(fmt::format("its times are in milliseconds: '{}' shows it", names_[column]));
             continue;
         }
-        if (agrees(ratio * thousand) && !name->unit_stated) { continue; }
+        if (rates_agree(ratio * thousand) && !name->unit_stated) { continue; }
         std::string both = fmt::format("'{}' makes {:.4g} s a step, '{}' {:.4g} s", head, mine, names_[column], theirs);
         bool const plain = name->figure == StepFigure::seconds && time_.name.figure == StepFigure::seconds;
         if (plain) { refuse_contradiction("times that contradict each other", std::move(both)); }
@@ -258,15 +258,15 @@ void MetricsReader::compare_with_clock(std::vector<Row> const& rows, TrainingLog
     }
     double const ratio = ratios.size() >= enough ? quantile_of(ratios, 0.5) : all_timed / all_passed;
     double const slack = ratios.size() >= enough ? 0.0 : std::min(rounding / all_passed, 0.5);
-    if (agrees(ratio / thousand, slack) && !time_.name.unit_stated) {
+    if (rates_agree(ratio / thousand, slack) && !time_.name.unit_stated) {
         time_.name.scale /= thousand;
         log.note("its times are in milliseconds: its clock shows it");
-    } else if (!time_.name.scope_stated && agrees(ratio / log.workers(), slack)) {
+    } else if (!time_.name.scope_stated && rates_agree(ratio / log.workers(), slack)) {
         time_.name.figure = time_.name.figure == StepFigure::tokens_per_second
                                 ? StepFigure::tokens_per_second_per_accelerator
                                 : StepFigure::samples_per_second_per_accelerator;
         log.note(fmt::format("'{}' is of one accelerator: its clock shows it", head));
-    } else if (!agrees(ratio, slack)) {
+    } else if (!rates_agree(ratio, slack)) {
         refuse_contradiction("times that contradict the clock next to them",
                              fmt::format("'{}' makes {:.4g} s a step, the clock '{}' {:.4g} s", head, step,
                                          names_[static_cast<std::size_t>(clock_.at)], step / ratio));

@@ -17,7 +17,7 @@ constexpr std::size_t longest_part = 1000; ///< bytes of one part of an error li
 constexpr std::size_t longest_quote = 60;  ///< bytes of quoted input
 constexpr std::size_t longest_name = 64;   ///< names longer than this are not compared
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_decimal_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Edit distance with transposition of neighbours (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -90,7 +90,7 @@ std::string normalised(std::string_view name) {
     for (std::size_t i = 0; i < name.size(); ++i) {
         char const c = name[i];
         bool const decimal_point =
-            c == '.' && i > 0 && i + 1 < name.size() && is_digit(name[i - 1]) && is_digit(name[i + 1]);
+            c == '.' && i > 0 && i + 1 < name.size() && is_decimal_digit(name[i - 1]) && is_decimal_digit(name[i + 1]);
         if (decimal_point || dropped.find(c) == std::string_view::npos) {
             key += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
         }

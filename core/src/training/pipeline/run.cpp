@@ -12,14 +12,14 @@ constexpr std::size_t nobody = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t stop_every = std::size_t{1} << 16; ///< passes between two looks at the stop token
 
 /// A neighbour in the model, and the transfer to it; empty at the ends.
-struct Link {
+struct StageLink {
     std::size_t place = nobody; ///< stage * chunks + chunk
     Ticks hop = 0;
 };
 
 /// The places before and after a place in the forward direction.
 struct Links {
-    Link before, after;
+    StageLink before, after;
 };
 
 std::size_t index_of(PipelineShape const& shape, ChunkPlace place) {
@@ -41,7 +41,8 @@ std::vector<Links> links_of(PipelineOrder const& order, PipelineTimes const& tim
         for (int chunk = 0; chunk < order.shape.chunks; ++chunk) {
             ChunkPlace const here{stage, chunk};
             auto const to = [&](std::optional<ChunkPlace> const& place) {
-                return place ? Link{index_of(order.shape, *place), hop_between(order, times, here, *place)} : Link{};
+                return place ? StageLink{index_of(order.shape, *place), hop_between(order, times, here, *place)}
+                             : StageLink{};
             };
             links.push_back(
                 {to(previous_place(order.shape, order.layout, here)), to(next_place(order.shape, order.layout, here))});
@@ -58,7 +59,7 @@ struct Input {
 };
 
 /// State of one stage while its passes run.
-struct StageState {
+struct RunStage {
     std::size_t next = 0;  ///< of its passes
     Ticks begun = not_yet; ///< its first pass
     Ticks free = 0;        ///< the end of its last pass
@@ -100,7 +101,7 @@ public:
 
 private:
     void advance(std::size_t stage, std::stop_token const& stop) {
-        StageState& state = stages_[stage];
+        RunStage& state = stages_[stage];
         std::size_t const last = order_.first[stage + 1];
         while (state.next < last) {
             if (done_ % stop_every <= 1 && stop.stop_requested()) {
@@ -116,7 +117,7 @@ private:
     }
 
     /// Runs a pass, or two merged ones, if their inputs have arrived; else registers with the pass that makes them.
-    bool run_as_one(std::size_t stage, StageState& state, std::span<Pass const> passes) {
+    bool run_as_one(std::size_t stage, RunStage& state, std::span<Pass const> passes) {
         Ticks begin = 0, send = 0;
         for (Pass const& pass : passes) {
             auto const input = input_of(stage, pass);
@@ -142,7 +143,7 @@ private:
         return stage * static_cast<std::size_t>(order_.shape.chunks) + pass.chunk;
     }
 
-    Ticks begin_of(StageState const& state, Input const& input) const {
+    Ticks begin_of(RunStage const& state, Input const& input) const {
         Ticks const own = std::max(state.free, input.own);
         if (!times_.blocking) { return std::max(own, input.made + input.receive); }
         Ticks const received = input.receive > 0 ? std::max(own, input.made) + input.receive : input.made;
@@ -157,8 +158,8 @@ private:
             return made ? std::optional{Input{}} : std::nullopt;
         }
         bool const forward = what.kind == PassKind::forward;
-        Link const& from = forward ? links.before : links.after;
-        Link const& to = forward ? links.after : links.before;
+        StageLink const& from = forward ? links.before : links.after;
+        StageLink const& to = forward ? links.after : links.before;
         Ticks const own = forward ? 0 : ended(forward_end_, place, what.micro_batch, stage);
         if (own < 0) { return std::nullopt; }
         auto& ends = forward ? forward_end_ : input_end_;
@@ -183,7 +184,7 @@ private:
         end = now;
     }
 
-    void hold(std::size_t stage, StageState& state, PassKind kind) {
+    void hold(std::size_t stage, RunStage& state, PassKind kind) {
         if (kind == PassKind::forward) {
             run_.chunks_held[stage] = std::max(run_.chunks_held[stage], ++state.held);
         } else if (kind != PassKind::input_gradient) {
@@ -194,14 +195,14 @@ private:
     void finish() {
         Ticks first = std::numeric_limits<Ticks>::max();
         for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
-            StageState const& state = stages_[stage];
+            RunStage const& state = stages_[stage];
             if (state.begun >= 0) {
                 run_.span[stage] = state.free - state.begun;
                 first = std::min(first, state.begun);
             }
             run_.period = std::max(run_.period, run_.span[stage]);
         }
-        for (StageState const& state : stages_) { run_.makespan = std::max(run_.makespan, state.free - first); }
+        for (RunStage const& state : stages_) { run_.makespan = std::max(run_.makespan, state.free - first); }
     }
 
     PipelineOrder const& order_;
@@ -209,7 +210,7 @@ private:
     std::vector<Links> links_; ///< by place
     std::size_t micro_batches_;
     std::vector<Ticks> forward_end_, input_end_; ///< by place, then micro-batch
-    std::vector<StageState> stages_;
+    std::vector<RunStage> stages_;
     std::vector<std::size_t> ready_;
     std::size_t done_ = 0;
     PipelineRun run_;

@@ -12,7 +12,7 @@ namespace {
 
 using namespace schedules;
 
-constexpr int most_chunks = 255; // `Pass::chunk` has a byte
+constexpr int most_chunks_of_byte = 255; // `Pass::chunk` has a byte
 
 /// Number of passes of one micro-batch on one stage.
 std::int64_t passes_of(ScheduleRow const& row, PipelineShape const& shape) {
@@ -20,7 +20,7 @@ std::int64_t passes_of(ScheduleRow const& row, PipelineShape const& shape) {
     return std::int64_t{chunks} * (row.splits_backward ? 3 : 2);
 }
 
-constexpr std::array<ScheduleRow, pipeline_schedule_count> rows{{
+constexpr std::array<ScheduleRow, pipeline_schedule_count> all_schedules{{
     {.id = PipelineSchedule::one_f_one_b,
      .name = "1f1b",
      .title = "1F1B",
@@ -131,8 +131,8 @@ constexpr std::array<ScheduleRow, pipeline_schedule_count> rows{{
 }};
 
 constexpr bool is_in_order() {
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (static_cast<std::size_t>(rows[i].id) != i) { return false; }
+    for (std::size_t i = 0; i < all_schedules.size(); ++i) {
+        if (static_cast<std::size_t>(all_schedules[i].id) != i) { return false; }
     }
     return true;
 }
@@ -145,8 +145,8 @@ std::string wrong_chunks(ScheduleRow const& row, int chunks) {
         return title + " has " + (row.chunks == 1 ? "one chunk" : "two chunks") + " a stage, not " +
                std::to_string(chunks);
     }
-    if (chunks > most_chunks) {
-        return "more than " + std::to_string(most_chunks) + " chunks a stage are not unrolled";
+    if (chunks > most_chunks_of_byte) {
+        return "more than " + std::to_string(most_chunks_of_byte) + " chunks a stage are not unrolled";
     }
     return {};
 }
@@ -161,15 +161,15 @@ std::string too_many_passes(ScheduleRow const& row, PipelineShape const& shape) 
 
 } // namespace
 
-std::span<ScheduleRow const> pipeline_schedules() { return rows; }
+std::span<ScheduleRow const> pipeline_schedules() { return all_schedules; }
 
-ScheduleRow const& schedule_row(PipelineSchedule id) { return rows.at(static_cast<std::size_t>(id)); }
+ScheduleRow const& schedule_row(PipelineSchedule id) { return all_schedules.at(static_cast<std::size_t>(id)); }
 
 std::string_view name_of(PipelineSchedule id) { return schedule_row(id).name; }
 
 std::optional<PipelineSchedule> schedule_from(std::string_view name) {
-    auto const row = std::ranges::find(rows, name, &ScheduleRow::name);
-    return row == rows.end() ? std::nullopt : std::optional{row->id};
+    auto const row = std::ranges::find(all_schedules, name, &ScheduleRow::name);
+    return row == all_schedules.end() ? std::nullopt : std::optional{row->id};
 }
 
 std::string impossible_because(PipelineSchedule id, PipelineShape const& shape) {

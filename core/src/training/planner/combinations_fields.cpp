@@ -89,14 +89,15 @@ constexpr Field combination_rows[] = {
 };
 constexpr FieldTable combination_table = field_table<Combination>("combination", combination_rows);
 
-constexpr Field answer_rows[] = {
+constexpr Field combinations_answer_rows[] = {
     {"verdict", "Answer in words: the soonest and the cheapest.", member<&CombinationsAnswer::verdict>},
     {"asked", "Combinations that were asked for; more than are listed where it was interrupted.",
      member<&CombinationsAnswer::asked>},
     {"candidates", "The combinations, sorted as the question asks.", member<&CombinationsAnswer::combinations>},
     {"notes", "Remarks on the input.", member<&CombinationsAnswer::notes>},
 };
-constexpr FieldTable answer_table = field_table<CombinationsAnswer>("combinations", answer_rows);
+constexpr FieldTable combinations_answer_table =
+    field_table<CombinationsAnswer>("combinations", combinations_answer_rows);
 
 constexpr Field part_rows[] = {
     {"part", "Part of the step.", member<&PartDifference::part>},
@@ -120,7 +121,7 @@ constexpr FieldTable pair_table = field_table<PlanPairAnswer>("plan_pair", pair_
 } // namespace
 
 FieldTable const& field_table_of(Combination const*) { return combination_table; }
-FieldTable const& field_table_of(CombinationsAnswer const*) { return answer_table; }
+FieldTable const& field_table_of(CombinationsAnswer const*) { return combinations_answer_table; }
 FieldTable const& field_table_of(PartDifference const*) { return part_table; }
 FieldTable const& field_table_of(PlanPairAnswer const*) { return pair_table; }
 

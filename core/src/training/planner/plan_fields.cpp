@@ -269,7 +269,7 @@ Prediction const* chosen(PlanAnswer const& answer) {
 
 constexpr PlanQuestion const& asked(PlanAnswer const& answer) { return answer.plan.question; }
 
-constexpr Field answer_rows[] = {
+constexpr Field plan_answer_rows[] = {
     {"model", "Model.", [](PlanAnswer const& a) -> Model const& { return asked(a).model; }},
     {"cluster", "Cluster.", [](PlanAnswer const& a) -> Cluster const& { return asked(a).cluster; }},
     {"framework", "Training framework.", [](PlanAnswer const& a) { return asked(a).framework.name; }},
@@ -322,7 +322,7 @@ constexpr Field answer_rows[] = {
      },
      Presence::if_any},
 };
-constexpr FieldTable answer_table = field_table<PlanAnswer>("plan", answer_rows);
+constexpr FieldTable plan_answer_table = field_table<PlanAnswer>("plan", plan_answer_rows);
 
 constexpr Field size_rows[] = {
     {"workers", "Accelerators.", member<&PlanDryRun::Size::workers>},
@@ -349,7 +349,7 @@ FieldTable const& field_table_of(ComparisonRow const*) { return comparison_row_t
 FieldTable const& field_table_of(Stop const*) { return stop_table; }
 FieldTable const& field_table_of(ChecklistItem const*) { return checklist_table; }
 FieldTable const& field_table_of(CurvePoint const*) { return point_table; }
-FieldTable const& field_table_of(PlanAnswer const*) { return answer_table; }
+FieldTable const& field_table_of(PlanAnswer const*) { return plan_answer_table; }
 FieldTable const& field_table_of(PlanDryRun const*) { return dry_run_table; }
 FieldTable const& field_table_of(PlanDryRun::Size const*) { return size_table; }
 

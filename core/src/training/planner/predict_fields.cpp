@@ -94,7 +94,7 @@ std::vector<Issue> issues_of(PredictAnswer const& answer) {
     return all;
 }
 
-constexpr Field answer_rows[] = {
+constexpr Field predict_answer_rows[] = {
     {"model", "Model.", [](PredictAnswer const& a) -> Model const& { return of(a).question.model; }},
     {"cluster", "Cluster.", [](PredictAnswer const& a) -> Cluster const& { return of(a).question.cluster; }},
     {"framework", "Training framework.", [](PredictAnswer const& a) { return of(a).question.framework.name; }},
@@ -207,13 +207,13 @@ constexpr Field answer_rows[] = {
     {"terms", "Numbers with their formulas and inputs, down to facts where one is named; of --explain.",
      member<&PredictAnswer::terms>, Presence::if_any},
 };
-constexpr FieldTable answer_table = field_table<PredictAnswer>("predict", answer_rows);
+constexpr FieldTable predict_answer_table = field_table<PredictAnswer>("predict", predict_answer_rows);
 
 } // namespace
 
 FieldTable const& field_table_of(LeverOutcome const*) { return lever_table; }
 FieldTable const& field_table_of(ScheduleOutcome const*) { return schedule_table; }
-FieldTable const& field_table_of(PredictAnswer const*) { return answer_table; }
+FieldTable const& field_table_of(PredictAnswer const*) { return predict_answer_table; }
 
 } // namespace headroom::training
 

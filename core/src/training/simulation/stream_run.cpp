@@ -152,9 +152,9 @@ bool run_unslowed(StreamProgram const& program, StreamOrder& order, StreamRun& r
 
 /// Runs a program by events. At each tick at which tasks end, all of them are removed, then the tasks that waited only for
 /// them begin; tasks of no cost end at once. Then rates are set.
-class Simulation {
+class StreamSimulation {
 public:
-    Simulation(StreamProgram const& program, StreamOrder& order, StreamRun& run)
+    StreamSimulation(StreamProgram const& program, StreamOrder& order, StreamRun& run)
         : program_{program}, order_{order}, run_{run}, clocks_{program} {}
 
     /// Whether it came to the end.
@@ -224,8 +224,8 @@ StreamRun run_streams(StreamProgram const& program, std::stop_token const& stop)
     StreamRun run;
     run.begin.resize(program.size());
     run.end.resize(program.size());
-    run.complete =
-        can_be_slowed(program) ? Simulation{program, order, run}.go(stop) : run_unslowed(program, order, run, stop);
+    run.complete = can_be_slowed(program) ? StreamSimulation{program, order, run}.go(stop)
+                                          : run_unslowed(program, order, run, stop);
     if (!run.complete) { return run; }
     trace_critical_path(program, order, run);
     run.chips = use_of_chips(program, order, run);

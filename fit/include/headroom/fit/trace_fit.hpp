@@ -70,7 +70,7 @@ struct TraceFacts {
     std::optional<double> step_variation;  ///< standard deviation over mean, of steps
     std::optional<double> rank_variation;  ///< likewise of the computation of ranks
     std::size_t steps = 0, ranks = 0;
-    bool two_unlike_steps = false; ///< two steps, of which one is at least a fifth of their mean from it
+    bool two_unlike_steps = false;      ///< two steps, of which one is at least a fifth of their mean from it
     std::optional<double> step_seconds; ///< median over steps, of each the slowest rank
 };
 TraceFacts trace_facts(trace::TraceAnswer const& answer, TraceFitSettings const& settings);
