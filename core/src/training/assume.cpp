@@ -13,6 +13,7 @@
 namespace headroom::training {
 
 using namespace headroom::network;
+using std::to_string;
 
 namespace {
 
@@ -101,9 +102,9 @@ private:
             model_parallel_degrees();
         }
         replicas();
-        if (!partial_.dp) { note("dp", std::to_string(s.dp), "workers / (tp pp cp)"); }
+        if (!partial_.dp) { note("dp", to_string(s.dp), "workers / (tp pp cp)"); }
         if (!partial_.cp) {
-            note("cp", std::to_string(s.cp),
+            note("cp", to_string(s.cp),
                  s.cp > 1 ? "more ranks than sequences: each sequence is split"
                           : "no context parallelism unless asked for",
                  s.cp > 1);
@@ -118,7 +119,7 @@ private:
         s.pp = partial_.pp.value_or(1);
         s.cp = partial_.cp.value_or(1);
         replicas();
-        if (!partial_.dp) { note("dp", std::to_string(s.dp), why); }
+        if (!partial_.dp) { note("dp", to_string(s.dp), why); }
     }
 
     /// Sets dp to the quotient of the workers by the other degrees.
@@ -128,30 +129,28 @@ private:
         if (!partial_.dp && workers_ % inside != 0) {
             throw InputError{Fault::usage,
                              {.where = "workers",
-                              .problem = std::to_string(workers_) + " workers cannot be divided by tp " +
-                                         std::to_string(s.tp) + " x pp " + std::to_string(s.pp) + " x cp " +
-                                         std::to_string(s.cp),
-                              .why = std::to_string(inside) + " accelerators make one replica",
-                              .hint = "use a multiple of " + std::to_string(inside)}};
+                              .problem = to_string(workers_) + " workers cannot be divided by tp " + to_string(s.tp) +
+                                         " x pp " + to_string(s.pp) + " x cp " + to_string(s.cp),
+                              .why = to_string(inside) + " accelerators make one replica",
+                              .hint = "use a multiple of " + to_string(inside)}};
         }
         s.dp = partial_.dp.value_or(static_cast<int>(workers_ / inside));
         if (s.dp * inside != workers_) {
             throw InputError{Fault::usage,
                              {.where = "strategy",
-                              .problem = "dp " + std::to_string(s.dp) + " x tp " + std::to_string(s.tp) + " x pp " +
-                                         std::to_string(s.pp) + " x cp " + std::to_string(s.cp) + " is " +
-                                         std::to_string(s.dp * inside) + ", not " + std::to_string(workers_) +
-                                         " workers",
+                              .problem = "dp " + to_string(s.dp) + " x tp " + to_string(s.tp) + " x pp " +
+                                         to_string(s.pp) + " x cp " + to_string(s.cp) + " is " +
+                                         to_string(s.dp * inside) + ", not " + to_string(workers_) + " workers",
                               .hint = "leave one degree out and it is derived"}};
         }
         if (s.dp > workload_.global_batch) {
             throw InputError{
                 Fault::usage,
                 {.where = "global batch",
-                 .problem = std::to_string(workload_.global_batch) + " sequences cannot be shared by " +
-                            std::to_string(s.dp) + " data-parallel replicas",
+                 .problem = to_string(workload_.global_batch) + " sequences cannot be shared by " + to_string(s.dp) +
+                            " data-parallel replicas",
                  .why = "the batch is smaller than dp",
-                 .hint = "raise the batch to a multiple of " + std::to_string(s.dp) + ", or raise tp, pp or cp"}};
+                 .hint = "raise the batch to a multiple of " + to_string(s.dp) + ", or raise tp, pp or cp"}};
         }
     }
 
@@ -179,9 +178,9 @@ private:
         s.cp = framework_.context_parallel ? rest / s.tp : 1;
         s.pp = 1;
         replicas();
-        note("dp", std::to_string(s.dp), "batch / accumulation steps", true);
-        note("tp", std::to_string(s.tp), "up to " + std::to_string(most_adapter_tensor_ranks) + " for LoRA", true);
-        note("cp", std::to_string(s.cp), "the remaining ranks split the sequence", true);
+        note("dp", to_string(s.dp), "batch / accumulation steps", true);
+        note("tp", to_string(s.tp), "up to " + to_string(most_adapter_tensor_ranks) + " for LoRA", true);
+        note("cp", to_string(s.cp), "the remaining ranks split the sequence", true);
     }
 
     /// The smallest tensor degree, then the smallest pipeline depth, whose weights and state fit.
@@ -208,8 +207,8 @@ private:
         } else {
             smallest_that_fits();
         }
-        if (!partial_.tp) { note("tp", std::to_string(s.tp), reason("smallest degree that fits in memory"), true); }
-        if (!partial_.pp) { note("pp", std::to_string(s.pp), reason("smallest depth that fits in memory"), true); }
+        if (!partial_.tp) { note("tp", to_string(s.tp), reason("smallest degree that fits in memory"), true); }
+        if (!partial_.pp) { note("pp", to_string(s.pp), reason("smallest depth that fits in memory"), true); }
     }
 
     [[nodiscard]] char const* reason(char const* when_it_fits) const {
@@ -278,7 +277,7 @@ private:
         if (model_.moe.experts == 0) { return; }
         if (!partial_.ep) {
             s.ep = expert_ranks(s);
-            note("ep", std::to_string(s.ep),
+            note("ep", to_string(s.ep),
                  framework_.expert_parallel
                      ? "experts are spread inside the scale-up domain, further if memory requires it"
                      : framework_.name + " does not spread experts",
@@ -286,7 +285,7 @@ private:
         }
         if (!partial_.etp) {
             s.etp = s.ep == 1 ? s.tp : 1;
-            if (s.tp > 1) { note("etp", std::to_string(s.etp), "experts that are spread over ranks are not split"); }
+            if (s.tp > 1) { note("etp", to_string(s.etp), "experts that are spread over ranks are not split"); }
         }
     }
 
@@ -300,11 +299,11 @@ private:
         auto& s = strategy();
         if (!partial_.zero) {
             if (s.pp > 1) { s.zero = std::min(s.zero, 1); }
-            note("zero", std::to_string(s.zero),
+            note("zero", to_string(s.zero),
                  needs_whole_gradients() ? "compression, servers and local steps need unsharded gradients"
                                          : "default of " + framework_.name);
         } else if (s.zero != *partial_.zero) {
-            note("zero", std::to_string(s.zero),
+            note("zero", to_string(s.zero),
                  "the bf16 optimizer of " + framework_.name + " shards its state without ZeRO");
         }
         s.shard = shard_of(s, 0);
@@ -324,7 +323,7 @@ private:
         }
         if (partial_.grad_accum && *partial_.grad_accum > 0 && per_replica % *partial_.grad_accum == 0) {
             s.micro_batch = per_replica / *partial_.grad_accum;
-            note("micro_batch", std::to_string(s.micro_batch), "batch / (dp x accumulation steps)");
+            note("micro_batch", to_string(s.micro_batch), "batch / (dp x accumulation steps)");
             return;
         }
         if (s.pp > 1) {
@@ -334,7 +333,7 @@ private:
         }
         s.micro_batch = per_replica;
         while (s.micro_batch > 1 && !fits(s)) { s.micro_batch = largest_divisor_below(per_replica, s.micro_batch); }
-        note("micro_batch", std::to_string(s.micro_batch), "the largest share of the replica's batch that fits", true);
+        note("micro_batch", to_string(s.micro_batch), "the largest share of the replica's batch that fits", true);
     }
 
     static int largest_divisor_below(int whole, int bound) {
@@ -378,7 +377,7 @@ private:
         if (partial_.pipeline) {
             set_schedule(s, *partial_.pipeline, model_);
             bool const took = s.virtual_pp > 1 && !partial_.virtual_pp;
-            if (took) { note("virtual_pp", std::to_string(s.virtual_pp), "the fewest chunks that interleave", true); }
+            if (took) { note("virtual_pp", to_string(s.virtual_pp), "the fewest chunks that interleave", true); }
             return;
         }
         if (partial_.virtual_pp) { return; }
@@ -393,7 +392,7 @@ private:
         if (framework_.never_interleaves) {
             note("virtual_pp", "1", "the pipeline of " + framework_.name + " does not interleave");
         } else {
-            note("virtual_pp", std::to_string(s.virtual_pp), "default of " + framework_.name, true);
+            note("virtual_pp", to_string(s.virtual_pp), "default of " + framework_.name, true);
         }
     }
 
@@ -419,8 +418,8 @@ void require_degree(std::optional<int> const& value, char const* name, int least
     if (value && (*value < least || *value > largest_degree)) {
         throw InputError{Fault::usage,
                          {.where = name,
-                          .problem = std::to_string(*value) + " is out of range",
-                          .why = "it must be from " + std::to_string(least) + " to " + std::to_string(largest_degree)}};
+                          .problem = to_string(*value) + " is out of range",
+                          .why = "it must be from " + to_string(least) + " to " + to_string(largest_degree)}};
     }
 }
 
@@ -428,12 +427,12 @@ void require_workload(Workload const& workload) {
     if (workload.global_batch < 1) {
         throw InputError{Fault::usage,
                          {.where = "global batch",
-                          .problem = "must be at least 1 sequence, not " + std::to_string(workload.global_batch)}};
+                          .problem = "must be at least 1 sequence, not " + to_string(workload.global_batch)}};
     }
     if (workload.sequence_length < 1) {
         throw InputError{Fault::usage,
                          {.where = "sequence length",
-                          .problem = "must be at least 1 token, not " + std::to_string(workload.sequence_length)}};
+                          .problem = "must be at least 1 token, not " + to_string(workload.sequence_length)}};
     }
 }
 
@@ -468,7 +467,7 @@ AssumedStrategy assume(PartialStrategy const& partial, Model const& model, Clust
     }
     if (partial.zero.value_or(0) > 3) {
         throw InputError{Fault::usage,
-                         {.where = "zero", .problem = "ZeRO has stages 0 to 3, not " + std::to_string(*partial.zero)}};
+                         {.where = "zero", .problem = "ZeRO has stages 0 to 3, not " + to_string(*partial.zero)}};
     }
     return Filler{partial, model, cluster, framework, workload, workers}.fill();
 }

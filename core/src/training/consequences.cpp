@@ -11,6 +11,7 @@
 namespace headroom::training {
 
 using namespace headroom::network;
+using std::to_string;
 
 namespace {
 
@@ -26,8 +27,7 @@ std::string stages_in_words(Model const& model, int pp) {
     for (auto const& [held, stages] : runs) {
         bool const many = stages > 2;
         for (int i = 0; i < (many ? 1 : stages); ++i) {
-            words += (words.empty() ? "" : ", ") + (many ? std::to_string(stages) + " stages of " : "") +
-                     std::to_string(held);
+            words += (words.empty() ? "" : ", ") + (many ? to_string(stages) + " stages of " : "") + to_string(held);
         }
     }
     return words;
@@ -35,9 +35,9 @@ std::string stages_in_words(Model const& model, int pp) {
 
 void add_experts(std::vector<Assumption>& list, Strategy const& s, Model const& model, Workload const& workload) {
     if (s.ep > 1) {
-        list.push_back({"experts", std::to_string(model.moe.experts / s.ep) + " a rank",
-                        std::to_string(model.moe.experts) + " experts of a layer over ep " + std::to_string(s.ep) +
-                            (s.etp > 1 ? ", each cut over etp " + std::to_string(s.etp) : ", each whole")});
+        list.push_back({"experts", to_string(model.moe.experts / s.ep) + " a rank",
+                        to_string(model.moe.experts) + " experts of a layer over ep " + to_string(s.ep) +
+                            (s.etp > 1 ? ", each cut over etp " + to_string(s.etp) : ", each whole")});
     }
     if (model.moe.experts > 0 && s.capacity <= 0.0 && workload.expert_skew == 1.0) {
         list.push_back({"expert_skew", "1", "every expert is taken to get the same number of tokens"});
@@ -53,9 +53,8 @@ void add_schedule(std::vector<Assumption>& list, Strategy const& s, Workload con
     if (row.asynchronous) {
         auto const shape = pipeline_shape(s, workload);
         add("no flush, and every micro-batch is an update: gradients of the first stage are of weights that " +
-            std::to_string(row.staleness ? row.staleness(shape, 0) : s.pp - 1) +
-            " updates have passed by, and it keeps " + std::to_string(row.versions ? row.versions(shape, 0) : s.pp) +
-            " versions of them");
+            to_string(row.staleness ? row.staleness(shape, 0) : s.pp - 1) + " updates have passed by, and it keeps " +
+            to_string(row.versions ? row.versions(shape, 0) : s.pp) + " versions of them");
     }
     if (row.validates_late) {
         add("no stage waits for the others before its update: it is checked afterwards (overflow, gradient norm), and "
@@ -81,9 +80,9 @@ void add_gaps(std::vector<Assumption>& list, Strategy const& s, int domain) {
     }
     if (longest == 0) { return; }
     int const unused = domain % longest;
-    list.push_back({"domain", std::to_string(domain),
-                    "groups of " + std::to_string(longest) + " ranks in domains of " + std::to_string(domain) +
-                        ": priced as placed within a domain, which leaves " + std::to_string(unused) + " accelerator" +
+    list.push_back({"domain", to_string(domain),
+                    "groups of " + to_string(longest) + " ranks in domains of " + to_string(domain) +
+                        ": priced as placed within a domain, which leaves " + to_string(unused) + " accelerator" +
                         (unused == 1 ? "" : "s") +
                         " of each unused (and out of the cost); ranks without gaps would lie across domains and be "
                         "slower"});
@@ -97,20 +96,20 @@ std::vector<Assumption> consequences(Strategy const& strategy, Model const& mode
     int const layers = depth_of(model);
     if (strategy.pp > 1 && layers % strategy.pp != 0) {
         list.push_back({"stages", "uneven",
-                        std::to_string(layers) + " layers over " + std::to_string(strategy.pp) +
+                        to_string(layers) + " layers over " + to_string(strategy.pp) +
                             " stages: " + stages_in_words(model, strategy.pp)});
     }
     add_schedule(list, strategy, workload);
     if (model.window > 0 && workload.attended() <= model.window) {
-        list.push_back({"window", std::to_string(model.window),
+        list.push_back({"window", to_string(model.window),
                         workload.documents > 0.0 ? "no document is longer: attention sees all of it"
-                                                 : "the sequence of " + std::to_string(workload.sequence_length) +
+                                                 : "the sequence of " + to_string(workload.sequence_length) +
                                                        " tokens never fills it: attention sees all of it"});
     }
     add_experts(list, strategy, model, workload);
     add_gaps(list, strategy, domain);
     if (model.prediction_layers > 0) {
-        list.push_back({"prediction_layers", std::to_string(model.prediction_layers),
+        list.push_back({"prediction_layers", to_string(model.prediction_layers),
                         "blocks that predict later tokens are trained, timed and kept; quoted parameters leave them "
                         "out"});
     }

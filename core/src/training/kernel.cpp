@@ -106,8 +106,8 @@ double fused_attention_work(Operation const& operation) {
     return forward * (operation.phase == Phase::backward ? fused_backward_work : 1.0);
 }
 
-/// Rate of a product outside the tensor units over that in them: their peaks at 32 bits, of the sums, and at `precision`.
-/// Of chips whose 32-bit peak no source states, that of an A100.
+/// Ratio of the FP32 peak of the vector units to the tensor units' peak at `precision`: the rate of a product that cannot use
+/// tensor units over that of one that can. A chip without a published FP32 peak gets an A100's ratio, 19.5 / 312 TFLOP/s.
 double share_of_vector_units(Accelerator const& chip, Precision precision) {
     constexpr double of_a100 = 19.5 / 312.0;
     auto const vector = peak_rate(chip, Precision::fp32), tensor = peak_rate(chip, plain_precision(precision));
