@@ -102,7 +102,7 @@ build/static/.configured: build/libraries/complete
 
 build/libraries/complete: scripts/static_libraries.sh
 	@scripts/packages.sh packages-static.txt
-	@rm -rf build/libraries
+	@rm -rf build/libraries && mkdir -p build
 	@scripts/static_libraries.sh build/libraries >build/libraries.log 2>&1 || { tail -20 build/libraries.log; exit 1; }
 
 static: installed build/static/.configured ## the program as one file without shared objects, and its archive: build/static/packages
