@@ -125,7 +125,7 @@ try {
     first ??= made;
     await look(browser, one, made);
     if (one.name === "trace") await lookAtTimeline(await open(browser, made.file, widths[0], { acceptDownloads: true }), fail, folder);
-    if (faultsOf[one.name]) await breakIt(browser, made, faultsOf[one.name]);
+    if (faultsOf[one.name]) await breakIt(browser, made, faultsOf[one.name](made.json));
   }
   await lookWithoutScripts(browser, first);
   if (!wanted || wanted.includes("trace-large")) await lookAtLargeTimeline((file) => open(browser, file, widths[0]), run, scratch, fail, folder);
