@@ -1,6 +1,7 @@
 #include "exchange.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <ctime>
 #include <limits>
@@ -56,7 +57,7 @@ void sleep_until(double instant) {
     prctl(PR_SET_TIMERSLACK, 1UL); // of this thread; without it the kernel may be 50 us late to save wakings
     double const whole = std::floor(instant);
     timespec const when{.tv_sec = static_cast<time_t>(whole), .tv_nsec = static_cast<long>((instant - whole) * 1e9)};
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, nullptr) != 0) {}
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, nullptr) == EINTR) {}
 }
 
 } // namespace headroom::step_example
