@@ -221,7 +221,9 @@ std::map<std::string, std::string> add_launch_files(Arguments& arguments, Verb c
     io::LaunchContext const context{.layers = serves ? 0 : layers_of(arguments, read),
                                     .workers = degrees ? 0 : one_number(arguments.text("--workers"))};
     read = io::read_launch_files(texts, context);
+    bool const trains = given.contains("--train") || given.contains("--base");
     for (LaunchFile const& file : read) { add_file(arguments, verb, given, before, places, file); }
+    if (trains) { given.insert("--method"); }
     for (auto const& [option, file] : before) { given.insert(option); }
     for (LaunchFile const& file : read) { require_decided(file, given); }
     std::ranges::stable_sort(read, {}, [](LaunchFile const& file) { return file.format.starts_with("DeepSpeed"); });

@@ -128,8 +128,9 @@ Choice choose(std::vector<LawFit> const& fits, ScalingData const& data, double l
                                ", less than half the error of " + name};
     }
     if (list.find(',') == std::string::npos) {
-        return {*best, "its AICc, " + number_words(*fits[*best].aicc, "%.4g") +
-                           ", is the least, and no other law is within 4 of it"};
+        return {*best,
+                "its AICc, " + number_words(*fits[*best].aicc, "%.4g") +
+                    ", is the least of laws with enough measurements for one, and no other of these is within 4 of it"};
     }
     return {*best, "of the laws whose AICc is within 4 of the least (" + list + "), " +
                        prediction_words(fits[*best], last_workers)};

@@ -52,6 +52,18 @@ for words, part in ((["finetune", *BOX[:3]], "--dataset-tokens: missing"), (["fi
     refused = run(*words)
     equal(refused.code, 2, f"{refused}")
     check(part in refused.err, f"{refused}: {refused.err}")
+# ---- the method is that of the weights that are trained ----
+EIGHT = ["llama-3-8b", "--cluster", "8xH100", "--dataset-tokens", "50M"]
+for words, method, said in ((["--train", "all"], "full", "full fine-tuning of "), (["--train", "dora:8"], "dora", "DoRA fine-tuning of "),
+                            (["--base", "nf4"], "qlora", "QLoRA fine-tuning of "), (["--method", "lora", "--base", "int4"], "qlora", "QLoRA fine-tuning of "),
+                            (["--base", "int8"], "lora", "LoRA fine-tuning of "), (["--method", "qlora", "--train", "lora:64:linear"], "qlora", "QLoRA fine-tuning of "),
+                            (["--train", "last:4"], "full", "fine-tuning of the last 4 layers of ")):
+    value = answer("finetune", *EIGHT, *words)
+    check(value and value["method"] == method and value["verdict"].startswith(said), f"{words}: {value and value['verdict']}")
+for words in (["--method", "lora", "--train", "all"], ["--method", "full", "--train", "lora:64"], ["--method", "qlora", "--base", "bf16"],
+              ["--method", "lora", "--train", "dora"], ["--method", "qlora", "--train", "last:4"]):
+    refused = run("finetune", *EIGHT, *words)
+    check(refused.code == 2 and " ".join(refused.err.split()).startswith(f"--method: {words[1]} given with {words[2]} "), f"{refused}: {refused.err}")
 # ---- several numbers of accelerators ----
 several = ["finetune", "llama-3-8b", "--cluster", "dgx-h100", "--dataset-tokens", "50M", "--workers", "1..8"]
 sizes = answer(*several)

@@ -303,5 +303,9 @@ check("<title>Scaling laws fitted to usl_raytracer.csv" in page and "T(K) = a + 
 (SCRATCH / "noise.csv").write_text("workers,throughput\n" + "".join(f"{k},{rate}\n" for k, rate in zip((1, 2, 4, 8, 16, 32), (9, 1, 30, 2, 40, 1))))
 said = " ".join(succeed("laws", "--fit", SCRATCH / "noise.csv").out.split("\n\n")[0].split())
 check("fits least badly" in said, f"verdict of a table without a law: {said}")
+(SCRATCH / "falling.csv").write_text("gpus,throughput\n1,400\n2,780\n8,2800\n64,19200\n512,128000\n")
+said = " ".join(succeed("laws", "--fit", SCRATCH / "falling.csv", "--full").out.split())
+check(said.startswith("linear is chosen (--full has the reason)") and "of laws with enough measurements for one" in said,
+      f"others miss by less, with too few measurements: {said}")
 
 finish()

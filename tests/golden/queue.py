@@ -196,8 +196,13 @@ for replicas in (1, 3, 16):
 check(missed <= 0.12 * checked, f"intervals of 95 %: {missed} of {checked} miss")
 value = queue("--arrivals", "80/s", "--service", "10ms", "--replicas", 1, "--service-variation", 0, "--simulate")
 check(value["simulation"]["agrees"], f"M/D/1: {value['simulation']['verdict']}")
+value = queue("--arrivals", "30/s", "--service", "16ms", "--service-variation", 0.7, "--replicas", 8)
+check(value["answer"]["wait_probability"] > 0 and value["simulation"]["agrees"], f"waits too rare for a million requests: {value['simulation']['verdict']}")
 equal(queue(*EIGHT, "--simulate")["simulation"], queue(*EIGHT, "--simulate")["simulation"], "the same seed, the same bits")
 check(queue(*EIGHT, "--simulate")["simulation"]["p50_seconds"] != queue(*EIGHT, "--simulate", "--seed", 2)["simulation"]["p50_seconds"], "another seed")
+refused = run("queue", *EIGHT, "--seed", 2)
+check(refused.code == 2 and "belongs to a simulation" in refused.err, f"a seed where nothing is drawn: {refused.err}")
+succeed("queue", *EIGHT, "--dispatch", "two-choices", "--seed", 2)
 
 value = queue(*EIGHT, "--dispatch", "random", "--hedge", "40ms")["hedging"]
 check(0 < value["copies_per_request"] < 1 and value["with"]["p99_seconds"] < value["without"]["p99_seconds"], f"hedging: {value['verdict']}")

@@ -155,6 +155,8 @@ against = value["against"]
 close(against["bandwidth_ratio"], 4800 / 2039, "ratio of bandwidths")
 close(against["kernels"][0]["speedup"], 4800 / 2039, "a dot product gains the bandwidth")
 close(against["kernels"][1]["speedup"], 989 / 312, "a large product gains the peak")
+alone = succeed("roofline", "--machine", "a100", "--against", "h200", "--full").out
+check("2.35x the bandwidth" in alone and "nan" not in alone, f"without kernels machines alone are compared: {alone}")
 value = roofline("--machine", "a100", "--against", "h200", "--model", "llama-3-8b", "--sequence-length", 4096)
 check(4800 / 2039 <= value["against"]["speedup"] <= 989 / 312, f"a step gains between the two: {value['against']['speedup']}")
 equal(len(value["against"]["kernels"]), len(value["kernels"]), "every kernel of the step on the other machine")

@@ -119,6 +119,15 @@ TEST(BenchmarkLogCsv, RowsThatAreNotUsedAreCounted) {
     EXPECT_EQ(left_out(log, "truncated"), 1U);
 }
 
+/// Tools mean either: 1e6 bytes on 8 ranks in 10 us are 100 GB/s, and 175 GB/s of bus bandwidth.
+TEST(BenchmarkLogCsv, ABandwidthOfNoNameIsNeither) {
+    std::string const rows = "\nall_reduce,8,1000000,10,100\n";
+    EXPECT_EQ(read_benchmark_log("collective,ranks,bytes,time_us,bandwidth (GB/s)" + rows, "log.csv").rows.size(), 1U);
+    EXPECT_EQ(read_benchmark_log("collective,ranks,bytes,time_us,GB/s" + rows, "log.csv").rows.size(), 1U);
+    EXPECT_THAT(error_of_log("collective,ranks,bytes,bandwidth (GB/s)\nall_reduce,8,1000000,100\n"),
+                testing::HasSubstr("columns for the size and the time"));
+}
+
 TEST(BenchmarkLogCsv, AnswersFillWhatIsNotStated) {
     LogQuestion question;
     question.ranks = 16;

@@ -52,6 +52,10 @@ TEST(Csv, DamageIsNamedWithItsLine) {
     EXPECT_EQ(refused("a,b\n1,\"2\n3\n"), "t.csv:2: a quote that is never closed (the cell runs to the end)");
     EXPECT_EQ(refused("a,b,a\n"), "t.csv:1: column 'a' twice (columns are identified by name)");
     EXPECT_EQ(refused(std::string_view{"a\n\0\n", 4}), "t.csv:2: a zero byte (the file is not text)");
+    EXPECT_EQ(refused(std::string_view{"\xff\xfe"
+                                       "a\0",
+                                       4}),
+              "t.csv: text in UTF-16 (it is not read as a table). write it in UTF-8: iconv -f UTF-16 -t UTF-8");
     EXPECT_EQ(refused("a\n" + std::string(1'000'000, ',')),
               "t.csv:2: more than 16384 cells in a line (it is no table)");
     EXPECT_EQ(refused("a\n\"1\"2\n").substr(0, 9), "t.csv:2: ");

@@ -166,6 +166,11 @@ TEST(RequestTrace, WhatIsNoTraceIsRefused) {
     EXPECT_THAT(refusal("a,b\n1,2\n", Fault::usage), HasSubstr("no column of when a request arrived"));
     EXPECT_THAT(refusal("[{", Fault::unreadable), HasSubstr("no JSON array"));
     EXPECT_THAT(refusal(std::string{"a\0b", 3}, Fault::unreadable), HasSubstr("zero byte"));
+    EXPECT_THAT(refusal(std::string{"\xff\xfe"
+                                    "a\0",
+                                    4},
+                        Fault::unreadable),
+                HasSubstr("text in UTF-16"));
     EXPECT_THAT(refusal("arrival_s,prompt,output\n" + std::string(40u << 20, '1'), Fault::unreadable),
                 HasSubstr("16 MiB"));
     EXPECT_THAT(refusal("arrival_s,prompt,output\n1,2,3\n", Fault::usage, {.prompt_column = "promt"}),

@@ -141,5 +141,14 @@ TEST(DotGraph, DurationsInLabelsAreNotPassedOver) {
     EXPECT_EQ(dot(R"x(digraph { A [label="A (first)"]; B; A -> B })x").dag.size(), 2U);
 }
 
+TEST(DotGraph, AttributesThatNameACostAreNotPassedOver) {
+    for (std::string const text :
+         {"digraph { a [runtime=3]; a -> b }", "digraph { a [cost=2]; b [exec_time=3]; a -> b }",
+          "digraph { node [latency_ms=3]; a -> b }"}) {
+        EXPECT_THAT(refused(text), HasSubstr("it may hold the cost of a task that states no other")) << text;
+    }
+    EXPECT_EQ(dot("digraph { a [cost=2, runtime=3, width=1, start=5]; b [cost=1] }").dag.size(), 2U);
+}
+
 } // namespace
 } // namespace headroom

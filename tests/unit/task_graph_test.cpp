@@ -220,6 +220,7 @@ TEST(TaskGraphFile, WhatIsNoGraphFileIsSaid) {
     EXPECT_THAT(test::refused("hello", "graph.json"), HasSubstr("graph.json:1: not valid JSON"));
     EXPECT_THAT(test::refused(",,,,", "graph.json"), HasSubstr("graph.json:1: not valid JSON"));
     EXPECT_THAT(test::refused(std::string{"\xff\xfe[\0[\0", 6}, "graph.json"), HasSubstr("text in UTF-16"));
+    EXPECT_THAT(test::refused("graph [ directed 1 node [ id 0 ] ]", "g.gml"), HasSubstr("g.gml:1: a GML file"));
 }
 
 TEST(TaskGraphFile, TheFormatIsKnownByTheBytesWhateverTheName) {
@@ -244,6 +245,16 @@ TEST(JsonGraph, KeysThatLookLikeEdgesOrCostsAreNotPassedOver) {
             << key;
         EXPECT_EQ(json(R"({"tasks": [{"id": "a", "cost": 2, ")" + key + R"(": 3}]})").dag.size(), 1U) << key;
     }
+    EXPECT_THAT(refused(R"({"tasks": [{"id": "a", "cost": 2}, {"id": "b", "runtime_s": 3}]})"),
+                HasSubstr("it may hold the cost of a task that states no other"));
+    EXPECT_EQ(json(R"({"tasks": [{"id": "a", "cost": 2}, {"id": "b", "start": 3}]})").dag.size(), 2U);
+    for (std::string const key : {"dependencies", "adjacency", "edge_list", "Connections"}) {
+        std::string const list = R"(, ")" + key + R"(": [["a", "b"]])";
+        EXPECT_THAT(refused(R"({"nodes": [{"id": "a"}, {"id": "b"}])" + list + "}"), HasSubstr("and nothing else does"))
+            << key;
+        EXPECT_EQ(json(R"({"edges": [["a", "b"]])" + list + "}").dag.size(), 2U) << key;
+    }
+    EXPECT_EQ(json(R"({"nodes": [{"id": "a"}], "metadata": {"links": []}})").dag.size(), 1U);
 }
 
 } // namespace

@@ -58,9 +58,36 @@ struct Tuning {
     double tokens = 0.0, epochs = 1.0;
 };
 
+/// Method by the weights that --train and --base state. Errors: InputError where --method states another.
+std::string read_method(Arguments const& arguments) {
+    auto const named = arguments.choice("--method", {"lora", "qlora", "dora", "qdora", "full"});
+    PartialStrategy stated;
+    std::string options;
+    for (std::string const option : {"--train", "--base"}) {
+        auto const text = arguments.text(option);
+        if (!text) { continue; }
+        io::known_strategy_field(option.substr(2), option).assign(stated, *text, option);
+        options += (options.empty() ? "" : " ") + option + " " + *text;
+    }
+    std::string const method = named.value_or("lora");
+    bool quantised = method.starts_with('q');
+    std::string kind = method.substr(quantised ? 1 : 0);
+    if (stated.trained) {
+        bool const lengths = (stated.adapter_modules.value_or(0) & adapter_module::magnitudes) != 0;
+        kind = *stated.trained != Trained::lora ? "full" : lengths ? "dora" : "lora";
+    }
+    if (stated.frozen) { quantised = *stated.frozen == FrozenFormat::nf4 || *stated.frozen == FrozenFormat::int4; }
+    std::string const read = (quantised && kind != "full" ? "q" : "") + kind;
+    if (named && read != method && read != "q" + method) {
+        refuse("--method", method + " given with " + options, "these weights are trained by another method",
+               "leave one out");
+    }
+    return read;
+}
+
 Tuning read_tuning(Arguments const& arguments) {
     Tuning tuning;
-    tuning.method = arguments.choice("--method", {"lora", "qlora", "dora", "qdora", "full"}).value_or("lora");
+    tuning.method = read_method(arguments);
     tuning.tokens = io::parse_spelled_count(
         arguments.required("--dataset-tokens", "how large is the data set? --dataset-tokens 50M"), "--dataset-tokens");
     if (auto const epochs = arguments.text("--epochs")) {

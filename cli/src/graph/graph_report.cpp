@@ -160,7 +160,8 @@ Document document_of(GraphAnswer const& report, io::Catalog const& catalog) {
     if (report.kinds.size() > 1) { blocks.emplace_back(kind_table(report)); }
     if (report.placement) { blocks.emplace_back(resource_table(report)); }
     if (!report.measured.critical_path.empty()) { blocks.emplace_back(path_table(report)); }
-    if (!report.notes.empty()) { blocks.emplace_back(Items{"Notes", report.notes}); }
+    Part const part = report.question.is_file ? Part::warning : Part::usual; // those of a builder explain its costs
+    if (!report.notes.empty()) { blocks.emplace_back(Items{"Notes", report.notes, part}); }
     return document;
 }
 

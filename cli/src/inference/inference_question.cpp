@@ -340,7 +340,7 @@ private:
             draw(*rate, duration);
         } else {
             for (char const* option : {"--burstiness", "--duration", "--dispatch", "--replicas", "--prefill-replicas",
-                                       "--prompt-variation", "--output-variation"}) {
+                                       "--prompt-variation", "--output-variation", "--seed"}) {
                 if (given_.has(option)) {
                     refuse(option, "belongs to --arrivals or another way to come", "it would be ignored",
                            "say what arrives: --arrivals 20/s, --burst 1000 or --concurrency 64");

@@ -307,6 +307,14 @@ std::string reach_words(FitAnswer const& answer) {
            (fit::measured_speedups(answer.data).back().value < 1.0 ? "" : ", and there is no ceiling in it");
 }
 
+/// A law that fits may have too few measurements to be judged; then the chosen one is not the least bad.
+std::string least_bad_words(FitAnswer const& answer) {
+    bool const other_fits =
+        std::ranges::any_of(answer.report.fits, [](fit::LawFit const& one) { return one.smape < fit::most_smape; });
+    return std::string{other_fits ? " is chosen (--full has the reason)" : " fits least badly"} +
+           ", and misses by a SMAPE of ";
+}
+
 /// Conclusion where the best law gives nothing beyond the measurements.
 std::string withheld_words(FitAnswer const& answer) {
     fit::LawFit const& best = answer.best();
@@ -318,8 +326,7 @@ std::string withheld_words(FitAnswer const& answer) {
         return capitalised(best.withheld_because) + ". Over all of them " + name + " misses by a SMAPE of " +
                significant(best.smape) + " %" + nothing;
     case fit::Withheld::smape:
-        return name + " fits least badly, and misses by a SMAPE of " + significant(best.smape) + " %" + nothing +
-               measured;
+        return name + least_bad_words(answer) + significant(best.smape) + " %" + nothing + measured;
     default: return name + " fits best, but " + best.withheld_because + nothing + measured;
     }
 }
@@ -374,9 +381,8 @@ std::string fit_verdict(FitAnswer const& answer) {
     if (answer.report.sync) { return capitalised(answer.report.sync->sentence) + "."; }
     fit::LawFit const& best = answer.best();
     if (best.withheld != fit::Withheld::nothing) { return withheld_words(answer); }
-    std::string const how = best.smape < fit::most_smape
-                                ? " fits best: "
-                                : " fits least badly, and misses by a SMAPE of " + significant(best.smape) + " %: ";
+    std::string const how =
+        best.smape < fit::most_smape ? " fits best: " : least_bad_words(answer) + significant(best.smape) + " %: ";
     return best.law->name + how + (answer.of_steps() ? reach_words(answer) : best.formula) + ".";
 }
 

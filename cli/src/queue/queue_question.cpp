@@ -113,6 +113,7 @@ std::vector<int> counts_around(QueueLoad const& load, QueueShape const& shape) {
         counts.push_back(static_cast<int>(std::lround(least * std::pow(2.0, step / 10.0))));
     }
     for (int more = 1; more <= 4; ++more) { counts.push_back(static_cast<int>(least) + more); }
+    std::erase_if(counts, [](int count) { return count > most_replicas; });
     std::ranges::sort(counts);
     counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
     return counts;

@@ -62,9 +62,10 @@ std::string objective_verdict(QueueReport const& report) {
 
 std::string unstable_verdict(QueueReport const& report) {
     QueueRow const& row = report.answer;
-    return replicas_words(row.replicas) + " cannot keep up with " + rate_words(row.arrivals_per_second) + ": at most " +
-           rate_words(row.capacity_per_second) + " are served and the line grows without end. From " +
-           replicas_words(least_stable(report)) + " on it settles.";
+    std::string const come = rate_words(row.arrivals_per_second), served = rate_words(row.capacity_per_second);
+    return replicas_words(row.replicas) + " cannot keep up with " + come + ": " +
+           (come == served ? "that is the most they serve" : "at most " + served + " are served") +
+           " and the line grows without end. From " + replicas_words(least_stable(report)) + " on it settles.";
 }
 
 std::string turned_away_words(QueueRow const& row) {
@@ -169,10 +170,9 @@ static std::string queue_verdict(QueueReport const& report) {
     std::string const moved = turned_away_words(row).empty() ? "it" : "p99"; // whichever was named last
     QueueDoubling const& doubling = *report.doubling;
     int const twice = doubling.same.replicas;
-    if (!moves(row.p99(), doubling.same.p99())) {
-        return words + " Twice as many would not move " + moved + ": " +
-               (moves(floor_of(report), row.p99()) ? "the rest is not the wait for them."
-                                                   : "it is the service's own (" + time_words(floor_of(report)) + ").");
+    if (!waits && !moves(row.p99(), doubling.same.p99())) {
+        return words + " Twice as many would not move " + moved + ": it is the service's own (" +
+               time_words(floor_of(report)) + ").";
     }
     return words + " " + std::to_string(twice) + " would bring " + moved + " to " + time_words(doubling.same.p99()) +
            " (" + change_words(row.p99(), doubling.same.p99()) + ").";

@@ -4,6 +4,7 @@
 
 #include "headroom/io/catalog.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace headroom::cli {
@@ -97,6 +98,13 @@ int exit_code(QueueReport const& report) {
     return Exit::done;
 }
 
+/// Whether anything was drawn: else a seed changes nothing.
+bool draws(QueueReport const& report) {
+    return report.question.simulate || report.question.hedge || report.simulation ||
+           std::ranges::any_of(report.rows,
+                               [](QueueRow const& row) { return row.answer.method == QueueMethod::simulation; });
+}
+
 int run(Arguments const& arguments) {
     Output const output = read_output(arguments, screen_lines);
     check_gates(arguments, [&] { return metrics_of(nullptr); }); // a wrong condition is refused before any work
@@ -106,6 +114,9 @@ int run(Arguments const& arguments) {
         question.queue.stop = watch.token();
         return queue_report(std::move(question));
     }();
+    if (arguments.has("--seed") && !draws(report)) {
+        refuse("--seed", "belongs to a simulation", "it would be ignored", "add --simulate, or leave it out");
+    }
     add_words(report);
     io::Catalog const catalog;
     auto const gates = check_gates(arguments, [&] { return metrics_of(&report); });

@@ -143,7 +143,7 @@ void read_replicas(Arguments const& arguments, TailQuestion& question) {
         question.seed = *seed == "0" ? 0U : static_cast<std::uint64_t>(parse_whole(*seed, "--seed"));
     }
     bool const lone = !question.objective;
-    for (char const* name : {"--replicas", "--service", "--dispatch", "--seed"}) {
+    for (char const* name : {"--arrivals", "--replicas", "--service", "--dispatch", "--seed"}) {
         if (lone && arguments.has(name)) {
             refuse(name, "has no effect without --objective", "", "add one, like --objective 'p99<=200ms'");
         }

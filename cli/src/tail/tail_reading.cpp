@@ -12,6 +12,7 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 namespace headroom::cli {
 namespace {
@@ -151,6 +152,13 @@ std::vector<TailPart> read_parts(std::vector<std::string> const& paths, TailRequ
     std::vector<TailPart> parts;
     std::vector<std::string> traces, files;
     for (std::string const& path : paths) { (is_trace(path, request) ? traces : files).push_back(path); }
+    std::set<std::filesystem::path> seen;
+    for (std::string const& file : files) {
+        std::error_code error;
+        if (!seen.insert(std::filesystem::weakly_canonical(file, error)).second) {
+            refuse(file, "named twice", "its samples would count twice", "name it once");
+        }
+    }
     if (!files.empty()) { parts = read_files(files, request, quiet); }
     if (!traces.empty()) { parts.push_back(read_steps(traces, request, quiet)); }
     refuse_mixture(parts);

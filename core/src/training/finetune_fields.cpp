@@ -57,7 +57,8 @@ constexpr Field finetune_answer_rows[] = {
      [](FinetuneAnswer const& a) {
          return WorkloadOfRun{asked(a).workload, asked(a).tokens};
      }},
-    {"method", "Method: full, lora, qlora, dora or qdora.", member<&FinetuneAnswer::method>},
+    {"method", "Method: full (all weights, or the last layers), lora, qlora, dora or qdora.",
+     member<&FinetuneAnswer::method>},
     {"dataset_tokens", "Tokens of the data set.", member<&FinetuneAnswer::dataset_tokens>},
     {"epochs", "Passes over the data set.", member<&FinetuneAnswer::epochs>},
     {"workers", "Accelerators.", [](FinetuneAnswer const& a) { return a.prediction.workers; }},

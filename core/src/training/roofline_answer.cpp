@@ -115,7 +115,7 @@ void add_totals(RooflineAnswer& answer) {
         row.share = all.base() > 0.0 ? row.seconds() * row.of.count / all : 0.0;
         std::ranges::stable_sort(row.gains, std::greater<>{}, &Gain::speedup);
     }
-    if (!answer.question.against || answer.step) { return; }
+    if (!answer.question.against || answer.step || answer.rows.empty()) { return; }
     answer.other_totals.emplace();
     for (RooflineRow const& row : answer.rows) { answer.other_totals->attainable += row.other->time * row.of.count; }
 }

@@ -16,6 +16,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace headroom::io {
 
@@ -36,6 +37,7 @@ struct Attributes {
     std::string_view cost_key = {}; ///< of `cost_keys`; empty: none, or a default's
     std::uint16_t kind = unnamed, resource = unnamed;
     std::string label = {};
+    std::string_view unread = {}; ///< name of an attribute that is not read and names a cost
 };
 
 struct Node {
@@ -92,7 +94,8 @@ private:
     std::vector<Node> nodes_; ///< by number
     std::vector<GraphDraft::Link> links_;
     std::map<std::string, Group, std::less<>> subgraphs_;
-    Attributes node_default_, edge_default_; ///< of the subgraph that is read
+    std::set<std::string, std::less<>> unread_; ///< attributes of nodes that are not read and name a cost
+    Attributes node_default_, edge_default_;    ///< of the subgraph that is read
     std::size_t expanded_ = 0;
 };
 
@@ -143,6 +146,8 @@ void DotGraph::header() {
         advance();
     }
     if (now_.is_word("graph")) {
+        advance();
+        if (now_.is('[')) { fail("a GML file", "it is not read as a graph", "write it as DOT or JSON"); }
         fail("an undirected graph", "it does not state which task waits for which", "write 'digraph' and '->'");
     }
     if (!now_.is_word("digraph")) { unexpected("'digraph'"); }
@@ -300,6 +305,8 @@ void DotGraph::attribute(Attributes& said, std::string_view key, DotToken const&
         said.resource = graph_.resource(value.text, value.place);
     } else if (key == "label" && owner == Owner::node && value.type != DotToken::Type::html) {
         said.label = value.text;
+    } else if (owner == Owner::node && names_cost(key)) {
+        said.unread = *unread_.emplace(key).first;
     }
 }
 
@@ -366,6 +373,10 @@ void DotGraph::keep_one_of_each() {
 TaskGraph DotGraph::finish() {
     graph_.require_declarations(); // in the order of their first mention
     for (auto const& [said, place] : nodes_) {
+        if (std::isnan(said.cost) && !said.unread.empty()) {
+            unreadable_error(say_(place), fmt::format("attribute {} is not read", headroom::quoted(said.unread)),
+                             "it may hold the cost of a task that states no other", "write [cost=\"3ms\"]");
+        }
         if (costs_.any() || !ends_in_duration(said.label)) { continue; }
         unreadable_error(say_(place), fmt::format("label {} is not read", headroom::quoted(said.label)),
                          "it may hold a cost, and no task has another", "write [cost=\"3ms\"]");

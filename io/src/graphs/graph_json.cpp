@@ -80,10 +80,12 @@ TaskGraph JsonGraph::read() {
     return graph_.finish(costs_);
 }
 
-/// Refuses keys of tasks that nothing reads and that look like edges, or like costs where no task has one.
+/// Refuses keys of tasks that nothing reads and that look like edges, or like costs where a task has none; and lists at
+/// the top that look like edges where there are no others.
 void JsonGraph::refuse_unread() const {
-    constexpr std::array edges{"depend",   "successor",  "children",    "parent",   "prerequisite",
-                               "upstream", "downstream", "predecessor", "unblocks", "blocks"};
+    constexpr std::array edges{"depend",     "successor",   "children", "parent", "prerequisite", "upstream",
+                               "downstream", "predecessor", "unblocks", "blocks", "adjacen"};
+    constexpr std::array edge_lists{"edge", "link", "connection", "arcs"};
     constexpr std::array costs{"duration", "time",  "cost", "weight", "start",   "end",    "latency",
                                "elapsed",  "flops", "data", "attr",   "seconds", "runtime"};
     auto const is_in = [](std::string const& key, auto const& words) {
@@ -99,6 +101,16 @@ void JsonGraph::refuse_unread() const {
             unreadable_error(say_(0), fmt::format("key {} of a task is not read", headroom::quoted(key)),
                              "it may hold costs, and no task has another", "write \"cost\": \"3ms\"");
         }
+    }
+    if (!unread_cost_.empty()) {
+        unreadable_error(say_(0), fmt::format("key {} of a task is not read", headroom::quoted(unread_cost_)),
+                         "it may hold the cost of a task that states no other", "write \"cost\": \"3ms\"");
+    }
+    for (std::string const& key : unread_lists_) {
+        if (graph_.link_count() > 0 || !(is_in(key, edges) || is_in(key, edge_lists))) { continue; }
+        unreadable_error(say_(0), fmt::format("key {} is not read", headroom::quoted(key)),
+                         "it may say which task waits for which, and nothing else does",
+                         "write \"edges\": [[\"a\", \"b\"]]");
     }
 }
 
@@ -140,7 +152,7 @@ bool JsonGraph::start(bool object) {
     case JsonPlace::tasks:
         if (!object) { fail("a task that is a list", {}, "write {\"id\": \"a\", \"cost\": 3}"); }
         task_ = {.label = {}, .place = here()};
-        id_.reset(), after_.clear(), fields_seen_ = 0;
+        id_.reset(), after_.clear(), task_unread_.clear(), fields_seen_ = 0;
         next = JsonPlace::task;
         break;
     case JsonPlace::task:
@@ -235,7 +247,7 @@ JsonPlace JsonGraph::opened_at_top(bool object) {
         return JsonPlace::resources;
     }
     if (key_ == "unit" || key_ == "name" || key_ == "directed") { fail(fmt::format("'{}' is no single value", key_)); }
-    if (key_ != "graph") { ignore(key_); }
+    if (key_ != "graph") { ignore(key_), unread_lists_.insert(key_); }
     return JsonPlace::skipped;
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace headroom::io {
 
@@ -31,6 +32,7 @@ void JsonGraph::field_key(std::string const& key, std::span<JsonFieldName const>
         if (key != "key") { ignore(key); }
         bool const of_task = open_.back() == JsonPlace::task && unread_of_tasks_.size() < most_unread;
         if (of_task) { unread_of_tasks_.insert(key); }
+        if (of_task && names_cost(key)) { task_unread_ = key; }
         return;
     }
     std::uint32_t const bit = 1U << static_cast<unsigned>(field_);
@@ -59,6 +61,7 @@ void JsonGraph::end_task() {
         id_ = graph_.mention(task_.label, false);
         task_.label.clear();
     }
+    if (std::isnan(task_.cost) && !task_unread_.empty()) { unread_cost_ = task_unread_; }
     Place const place = task_.place;
     std::uint32_t const number = graph_.declare(id_, std::move(task_));
     for (std::uint32_t const before : after_) { graph_.link({.edge = {before, number}, .place = place}); }

@@ -26,6 +26,12 @@ std::int64_t number_of(std::string_view name) {
 
 } // namespace
 
+bool names_cost(std::string_view key) {
+    constexpr std::array words{"duration", "cost", "latency", "elapsed", "flops", "seconds", "runtime", "exectime"};
+    std::string const plain = headroom::normalised(key);
+    return std::ranges::any_of(words, [&](char const* word) { return plain.find(word) != std::string::npos; });
+}
+
 std::uint32_t NamedGraph::mention(std::string_view name, bool whole) {
     std::uint32_t const number = names_.intern(name);
     if (number >= tasks_.size()) { tasks_.resize(number + std::size_t{1}); }

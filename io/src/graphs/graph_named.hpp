@@ -8,6 +8,9 @@
 
 namespace headroom::io {
 
+/// Whether a key that nothing reads names a cost: "runtime_ms".
+bool names_cost(std::string_view key);
+
 /// A graph whose tasks are named in any order: edges may come before the tasks between which they lead.
 /// Errors: InputError{unreadable} at the place given.
 class NamedGraph {

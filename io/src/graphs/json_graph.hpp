@@ -111,12 +111,14 @@ private:
     char const* seen_;
     std::vector<JsonPlace> open_;
     bool has_tasks_ = false, has_edges_ = false;
-    std::string key_;                ///< of the object at the top, or of `resources`
-    std::set<std::string> top_seen_; ///< keys of the object at the top
-    std::set<std::string> ignored_;  ///< keys that nothing reads
-    std::set<std::string> unread_of_tasks_;
-    JsonField field_ = JsonField::none; ///< of the task or edge
-    std::uint32_t fields_seen_ = 0;     ///< of the task or edge, by bit
+    std::string key_;                                      ///< of the object at the top, or of `resources`
+    std::set<std::string> top_seen_;                       ///< keys of the object at the top
+    std::set<std::string> ignored_;                        ///< keys that nothing reads
+    std::set<std::string> unread_of_tasks_, unread_lists_; ///< keys that nothing reads; of lists and objects at the top
+    std::string unread_cost_;                              ///< of a task that states no cost
+    std::string task_unread_;                              ///< of the task that is read: one that names a cost
+    JsonField field_ = JsonField::none;                    ///< of the task or edge
+    std::uint32_t fields_seen_ = 0;                        ///< of the task or edge, by bit
     NamedGraph::Task task_;
     std::optional<std::uint32_t> id_;
     std::vector<std::uint32_t> after_;

@@ -62,7 +62,7 @@ TaskGraph read_task_graph(std::string_view bytes, std::string const& where) {
     }
     if (row == formats.end()) {
         unreadable_error(where, "no known format of graphs", "neither a JSON edge list, DOT, ONNX nor a Chakra trace",
-                         "give it the ending .json, .dot, .onnx or .et to learn what is wrong with it");
+                         "write it as DOT or JSON; a damaged file needs its ending: .json, .dot, .onnx or .et");
     }
     TaskGraph graph = row->read(bytes, where);
     if (graph.name.empty()) { graph.name = where.substr(where.find_last_of('/') + 1); }

@@ -121,6 +121,15 @@ LatencyFormat const& format_of(std::string_view head, std::string const& where, 
         "a number a line will do");
 }
 
+/// Refuses options that choose among rows and columns: a report of this format has none.
+void refuse_choices(LatencyQuestion const& question, std::string const& where, std::string_view format) {
+    bool const times = !question.time_column.empty() && question.time_column != "none";
+    if (question.column.empty() && question.where.empty() && !times) { return; }
+    std::string const option = !question.column.empty() ? "--column" : times ? "--time-column" : "--where";
+    refuse(where, option + " chooses nothing", fmt::format("a report of {} has neither rows nor columns", format),
+           "leave it out");
+}
+
 LatencySamples read_from(std::unique_ptr<ByteSource> bytes, std::string const& where, LatencyQuestion const& question) {
     HeadSource source{std::move(bytes), table_head_bytes};
     std::string_view head = source.head();
@@ -135,6 +144,7 @@ LatencySamples read_from(std::unique_ptr<ByteSource> bytes, std::string const& w
     LatencyFormat const& format = format_of(head, where, question);
     SampleBuilder samples{where, question};
     format.read(source, samples);
+    if (!samples.was_consulted()) { refuse_choices(question, where, format.name); }
     LatencySamples found = samples.finish(format.name);
     found.bytes = source.bytes_read();
     return found;

@@ -46,7 +46,12 @@ class SampleBuilder {
 public:
     SampleBuilder(std::string_view where, LatencyQuestion const& question);
 
-    [[nodiscard]] LatencyQuestion const& question() const { return question_; }
+    [[nodiscard]] LatencyQuestion const& question() const {
+        consulted_ = true;
+        return question_;
+    }
+    /// Whether a reader looked at what is asked: reports without rows and columns do not.
+    [[nodiscard]] bool was_consulted() const { return consulted_; }
     [[nodiscard]] std::string const& where() const { return where_; }
     [[nodiscard]] serving::LatencySamples& found() { return found_; }
 
@@ -106,6 +111,7 @@ private:
     std::array<double, buffered> values_{}, sent_{};
     std::size_t held_ = 0;
     bool timed_ = false;
+    mutable bool consulted_ = false;
     std::int64_t first_sent_ = no_time_known;
     std::uint64_t bare_line_ = 0, unit_line_ = 0;
     std::array<Issue, kinds> issues_{};

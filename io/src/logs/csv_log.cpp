@@ -164,8 +164,8 @@ void take_row(Row const& row, double bare_time, std::size_t line, std::string_vi
     PrintedBandwidths const printed{bandwidth_of(row, LogColumn::algorithm_bandwidth),
                                     bandwidth_of(row, LogColumn::bus_bandwidth)};
     auto const time = row.number(LogColumn::time, bare_time);
-    if (!time) { log.note("where no time is stated, it is taken from the bandwidth"); }
     one.time = time ? Seconds{time->value} : derived_time(one, printed);
+    if (!time) { log.note("where no time is stated, it is taken from the bandwidth"); }
     one.id = row.text(LogColumn::id);
     one.system = row.text(LogColumn::system);
     one.interconnect = row.text(LogColumn::interconnect);

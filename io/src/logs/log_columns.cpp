@@ -119,6 +119,9 @@ LogHeader match_log_header(std::vector<std::string> const& names, bool in_place)
         }
     }
     prefer_whole_time(names, matched.matches.at(static_cast<std::size_t>(LogColumn::time)));
+    auto& algorithm = matched.matches.at(static_cast<std::size_t>(LogColumn::algorithm_bandwidth));
+    auto& bus = matched.matches.at(static_cast<std::size_t>(LogColumn::bus_bandwidth));
+    if (algorithm.column == bus.column) { algorithm = bus = {}; } // "bandwidth (GB/s)" states neither
     return matched;
 }
 

@@ -4,6 +4,7 @@
 #include "tables/cell_text.hpp"
 #include "tables/json_table.hpp"
 #include "tables/rows.hpp"
+#include "unread_bytes.hpp"
 
 #include <fmt/format.h>
 
@@ -144,6 +145,8 @@ CsvTable read_csv(std::string_view text, std::string_view where, CsvOptions cons
     if (text.starts_with(byte_order_mark)) { text.remove_prefix(byte_order_mark.size()); }
     TableHead head = options.sniff ? table_head(text) : TableHead{};
     CsvReader reader{text, where, head.dialect};
+    refuse_unread(text, where, "it is not read as a table",
+                  {.zip = "of a workbook save the sheet as CSV", .database = "write its table as CSV"});
     if (auto const nul = text.find('\0'); nul != std::string_view::npos) {
         auto const line = static_cast<std::size_t>(std::ranges::count(text.substr(0, nul), '\n')) + 1;
         reader.fail(line, "a zero byte", "the file is not text");

@@ -432,7 +432,8 @@ std::string array_lines(HeadSource& source, std::string_view where) {
 RequestTrace read_source(std::unique_ptr<ByteSource> bytes, std::string_view where,
                          RequestTraceQuestion const& question) {
     HeadSource source{std::move(bytes), table_head_bytes};
-    refuse_repeated_byte(source.head(), where);
+    refuse_unread(source.head(), where, "it is not read as requests",
+                  {.zip = "unpack it first: unzip", .database = "write its table as CSV"});
     std::string_view const begin = whole_lines(source.head());
     auto const first = begin.find_first_not_of(" \t\r\n");
     if (first == std::string_view::npos) {

@@ -91,12 +91,18 @@ SimulationReport simulate_report(ServedQueue const& queue, std::optional<Seconds
 void compare_with(SimulationReport& simulation, QueueRow const& closed_form) {
     QueueAnswer const& answer = closed_form.answer;
     SimulatedQueue const& run = simulation.run;
+    double const asked = static_cast<double>(run.requests + run.blocked);
+    SimulatedMean waits = run.wait_probability;
+    bool const none_waits = waits.value == 0.0;
+    if (none_waits) { waits.high = none_seen / asked; }
     simulation.compared = {compared("utilization", "1", answer.utilization, run.utilization),
-                           compared("wait_probability", "1", answer.wait_probability, run.wait_probability),
+                           compared("wait_probability", "1", answer.wait_probability, waits),
                            compared("wait", "seconds", answer.wait.base(), run.wait_seconds),
                            compared("latency", "seconds", answer.latency.base(), run.latency_seconds),
                            compared("waiting", "requests", answer.waiting, run.waiting)};
-    double const asked = static_cast<double>(run.requests + run.blocked);
+    if (none_waits) { // the waits of nobody have no mean
+        simulation.compared[2].agrees = simulation.compared[4].agrees = simulation.compared[1].agrees;
+    }
     if (answer.blocked > 0.0 || run.blocked > 0) {
         SimulatedMean share = run.blocked_share;
         if (run.blocked == 0) { share.high = none_seen / asked; }

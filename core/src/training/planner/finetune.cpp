@@ -112,8 +112,11 @@ std::vector<std::string> leaner_methods(std::string const& method) {
 
 std::string finetune_verdict(FinetuneAnswer const& answer) {
     Prediction const& p = answer.prediction;
-    std::string text =
-        name_of_method(answer.method) + " fine-tuning of " + p.question.model.name + " on " + place_of(p) + " ";
+    Strategy const& strategy = p.question.strategy;
+    std::string text = strategy.trained == Trained::last_layers
+                           ? "fine-tuning of the last " + counted(strategy.trained_layers, "layer") + " of "
+                           : name_of_method(answer.method) + " fine-tuning of ";
+    text += p.question.model.name + " on " + place_of(p) + " ";
     text += p.fits ? "fits" : "does not fit: " + p.why_not;
     if (p.odds) {
         bool const sure = p.fits && fits_words(p.odds->fits) == "yes";
