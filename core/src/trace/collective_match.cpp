@@ -97,18 +97,21 @@ RankWaiting& waiting_rank(std::vector<RankWaiting>& ranks, std::int64_t rank) {
     return *std::ranges::lower_bound(ranks, rank, {}, &RankWaiting::rank);
 }
 
-/// The rank whose begin is last (of equal ones the lowest), and what the others waited.
+/// Adds the rank whose begin is last (of equal ones the lowest), and what the others waited: until then, or until they
+/// were done. The root of a broadcast does not wait for ranks that come after it has left.
 void add_waiting(MatchedCollective const& one, std::vector<RankWaiting>& ranks) {
     Ticks const last = *std::ranges::max_element(one.begin);
-    Ticks before_last = std::numeric_limits<Ticks>::min();
+    Ticks before_last = std::numeric_limits<Ticks>::min(), longest = 0;
     for (std::size_t m = 0; m < one.members.size(); ++m) {
         auto& rank = waiting_rank(ranks, one.members[m]);
-        rank.waited = wide_sum(rank.waited, wide_difference(last, one.begin[m]));
+        Ticks const waited = wide_difference(std::clamp(one.end[m], one.begin[m], last), one.begin[m]);
+        rank.waited = wide_sum(rank.waited, waited);
+        longest = std::max(longest, waited);
         if (one.members[m] != one.last_arriver) { before_last = std::max(before_last, one.begin[m]); }
     }
     auto& late = waiting_rank(ranks, one.last_arriver);
     ++late.last;
-    late.kept_waiting = wide_sum(late.kept_waiting, wide_difference(last, before_last));
+    late.kept_waiting = wide_sum(late.kept_waiting, std::min(longest, wide_difference(last, before_last)));
 }
 
 /// Collectives of one name, size and group size together, the longest first; equal ones by name, ranks,
