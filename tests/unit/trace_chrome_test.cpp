@@ -7,6 +7,7 @@
 
 #include "headroom/error.hpp"
 #include "headroom/io/trace.hpp"
+#include "headroom/trace/trace_breakdown.hpp"
 
 #include <gtest/gtest.h>
 
@@ -215,6 +216,79 @@ TEST(ChromeEvents, HostsCommunicateWhereNoDeviceDoes) {
     constexpr auto kernel = R"({"ph":"X","cat":"kernel","name":"a","pid":0,"tid":7,"ts":1,"dur":1})";
     EXPECT_EQ(read(gloo)[0].kind[0], SpanKind::communication);
     EXPECT_EQ(read(std::string(gloo) + "," + kernel)[0].kind[0], SpanKind::host);
+}
+
+TEST(ChromeEvents, CallsOfPyTorchThatStartTransfersAreNone) {
+    constexpr auto events = R"({"name":"c10d::allreduce_","ph":"X","ts":10,"dur":2,"tid":1,"pid":"CPU functions"},
+        {"name":"gloo:all_reduce","ph":"X","ts":11,"dur":9,"tid":2,"pid":"CPU functions"},
+        {"name":"aten::mm","ph":"X","ts":13,"dur":5,"tid":1,"pid":"CPU functions"})";
+    auto const whole = trace::breakdown_of(read(events).at(0)).whole;
+    EXPECT_EQ(whole.count[1], 1);
+    EXPECT_EQ(whole.communication, 9'000);
+    EXPECT_EQ(whole.exposed, 4'000);
+}
+
+TEST(ChromeEvents, ThreadsThatStartTransfersGoOn) {
+    auto const event = [](std::string const& category, std::string const& name, int begin, int end) {
+        return R"({"ph":"X","cat":")" + category + R"(","name":")" + name + R"(","pid":1,"tid":1,"ts":)" +
+               std::to_string(begin) + R"(,"dur":)" + std::to_string(end - begin) + "}";
+    };
+    auto const traces =
+        read(event("cpu_op", "aten::mm", 100, 200) + "," + event("cpu_op", "c10d::allreduce_", 140, 145) + "," +
+             event("user_annotation", "gloo:all_reduce", 150, 400) + "," +
+             event("user_annotation", "gloo:all_reduce", 250, 500) + "," + event("cpu_op", "aten::mm", 260, 300));
+    auto const whole = trace::breakdown_of(traces.at(0)).whole;
+    EXPECT_EQ(whole.count[1], 2);
+    EXPECT_EQ(whole.compute, 135'000);
+    EXPECT_EQ(whole.communication, 350'000);
+    EXPECT_EQ(whole.exposed, 260'000);
+}
+
+TEST(ChromeEvents, DevicesThatWereNotRecordedAreMissing) {
+    auto const traces = read(R"({"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":1,"dur":5},
+        {"ph":"X","cat":"user_annotation","name":"nccl:all_reduce","pid":1,"tid":1,"ts":7,"dur":2},
+        {"ph":"X","cat":"cpu_op","name":"record_param_comms","pid":1,"tid":1,"ts":7,"dur":1,
+         "args":{"Collective name":"allreduce"}})");
+    EXPECT_TRUE(traces.at(0).work_missing);
+    EXPECT_TRUE(traces[0].collectives.empty());
+    EXPECT_EQ(issues(traces[0], "transfers of a device that was not recorded"), 1U);
+    EXPECT_EQ(trace::breakdown_of(traces[0]).whole.communication, 0);
+}
+
+TEST(ChromeEvents, DevicesOfPyTorchBeforeKineto) {
+    auto const traces = read(R"({"ph":"X","name":"aten::mm","pid":"CPU functions","tid":1,"ts":1,"dur":5},
+        {"ph":"X","name":"aten::mm","pid":"CUDA functions","tid":0,"ts":50,"dur":400})");
+    auto const breakdown = trace::breakdown_of(traces.at(0));
+    EXPECT_FALSE(breakdown.on_host);
+    EXPECT_EQ(breakdown.whole.compute, 400'000);
+}
+
+TEST(ChromeEvents, CategoriesOfRocprofTellDeviceWork) {
+    auto const event = [](std::string const& category, std::string const& name, int thread, int begin, int end) {
+        return R"({"ph":"X","cat":")" + category + R"(","name":")" + name + R"(","pid":1,"tid":)" +
+               std::to_string(thread) + R"(,"ts":)" + std::to_string(begin) + R"(,"dur":)" +
+               std::to_string(end - begin) + "}";
+    };
+    for (std::string const before : {"", "rocm_"}) {
+        auto const traces = read(event(before + "hip_api", "hipStreamSynchronize", 9, 0, 900) + "," +
+                                 event(before + "kernel_dispatch", "Cijk_Ailk_Bljk_SB", 2, 50, 400) + "," +
+                                 event(before + "kernel_dispatch", "ncclDevKernel_Generic_4(x)", 3, 300, 600) + "," +
+                                 event(before + "memory_copy", "MEMORY_COPY_HOST_TO_DEVICE", 4, 700, 800));
+        EXPECT_EQ(traces.at(0).format, "chrome");
+        auto const breakdown = trace::breakdown_of(traces[0]);
+        EXPECT_FALSE(breakdown.on_host);
+        EXPECT_EQ(breakdown.whole.compute, 350'000);
+        EXPECT_EQ(breakdown.whole.exposed, 200'000);
+        EXPECT_EQ(breakdown.whole.memory, 100'000);
+    }
+}
+
+TEST(ChromeEvents, NumbersThatAreNoRanksStateNone) {
+    for (std::string const rank : {"-1", "1000000000000", "null"}) {
+        auto const traces = read(R"({"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1,"args":{"rank":)" + rank + "}}",
+                                 R"(,"distributedInfo":{"rank":)" + rank + "}");
+        EXPECT_FALSE(traces.at(0).rank) << rank;
+    }
 }
 
 TEST(ChromeEvents, DamageIsCountedWithItsPlace) {

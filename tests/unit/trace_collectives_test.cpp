@@ -580,6 +580,35 @@ TEST(TraceCollectives, BusBandwidthWithAndWithoutWaiting) {
     EXPECT_EQ(answer.waiting[1].kept_waiting, 3'000'000);
 }
 
+TEST(TraceCollectives, NobodyWaitsOnceItIsDone) {
+    // Expectation: the root of a broadcast sends for 10 us and goes on; the other rank comes 500 us later.
+    std::vector<RankRuns> ranks(2);
+    for (std::int64_t r = 0; r < 2; ++r) {
+        auto& rank = ranks[static_cast<std::size_t>(r)];
+        rank.rank = r;
+        rank.runs.labels = {label_of(Collective::broadcast, "0", 2)};
+        rank.runs.runs = {{.begin = r * 500'000, .end = r * 500'000 + 10'000, .bytes = 1'000}};
+    }
+    auto const answer = match_collectives(ranks);
+    EXPECT_EQ(answer.waiting[0].waited, 10'000);
+    EXPECT_EQ(answer.waiting[1].kept_waiting, 10'000);
+}
+
+TEST(TraceCollectives, ARankKeepsOthersWaitingOnceAtATime) {
+    // Expectation: rank 1 comes at 3 and 4 ms to two collectives for which rank 0 waits from 0 and 1 ms on.
+    std::vector<RankRuns> ranks(2);
+    for (std::int64_t r = 0; r < 2; ++r) {
+        auto& rank = ranks[static_cast<std::size_t>(r)];
+        rank.rank = r;
+        rank.runs.labels = {label_of(Collective::all_reduce, "0", 2)};
+        rank.runs.runs = {{.begin = r * 3'000'000, .end = 5'000'000},
+                          {.lane = 1, .span = 1, .begin = 1'000'000 + r * 3'000'000, .end = 6'000'000}};
+    }
+    auto const answer = match_collectives(ranks);
+    EXPECT_EQ(answer.waiting[0].waited, 6'000'000);
+    EXPECT_EQ(answer.waiting[1].kept_waiting, 4'000'000);
+}
+
 TEST(TraceCollectives, MomentsAtTheLimitsDoNotOverflow) {
     std::vector<RankRuns> ranks(3);
     for (std::size_t r = 0; r < 3; ++r) {

@@ -255,26 +255,31 @@ TEST(TraceDevices, ProcessesOfAmdsToolsAreDevices) {
 }
 
 TEST(TraceDevices, AscendsOwnAnalysisIsNotCountedAgain) {
-    auto const traces = Events{}
-                            .process("2", "Python")
-                            .process("4", "Ascend Hardware")
-                            .process("5", "Communication")
-                            .process("6", "Overlap Analysis")
-                            .thread("4", "7", "Stream 7")
-                            .thread("4", "8", "Stream 8")
-                            .thread("5", "0", "Group default_group Communication")
-                            .thread("5", "1", "Plane 0")
-                            .thread("6", "1", "Free")
-                            .span("2", "100", "ProfilerStep#1", 0, 1000, R"(,"cat":"cpu_op")")
-                            .span("4", "7", "MatMulV2", 100, 300)
-                            .span("4", "7", "EVENT_WAIT", 400, 500)
-                            .span("4", "8", "Notify_Wait", 350, 200)
-                            .span("5", "0", "hcom_allReduce__610_0_1", 350, 200)
-                            .span("5", "1", "Reduce_Inline", 350, 2000)
-                            .span("6", "1", "Free", 550, 450)
-                            .read();
-    expect_times(traces.at(0));
-    EXPECT_EQ(breakdown_of(traces[0]).steps.size(), 1U);
+    constexpr auto exchange = "hcom_allReduce__610_0_1";
+    for (bool const twice : {false, true}) {
+        auto const traces = Events{}
+                                .process("2", "Python")
+                                .process("4", "Ascend Hardware")
+                                .process("5", "Communication")
+                                .process("6", "Overlap Analysis")
+                                .thread("4", "7", "Stream 7")
+                                .thread("4", "8", "Stream 8")
+                                .thread("5", "0", "Group default_group Communication")
+                                .thread("5", "1", "Plane 0")
+                                .thread("6", "1", "Free")
+                                .span("2", "100", "ProfilerStep#1", 0, 1000, R"(,"cat":"cpu_op")")
+                                .span("4", "7", "MatMulV2", 100, 300)
+                                .span("4", "7", "EVENT_WAIT", 400, 500)
+                                .span("4", "8", "Notify_Wait", 350, 200)
+                                .span("4", "8", twice ? exchange : "Notify_Wait", 350, 200)
+                                .span("5", "0", exchange, 350, 200)
+                                .span("5", "1", "Reduce_Inline", 350, 2000)
+                                .span("6", "1", "Free", 550, 450)
+                                .read();
+        expect_times(traces.at(0));
+        EXPECT_EQ(breakdown_of(traces[0]).steps.size(), 1U);
+        EXPECT_EQ(breakdown_of(traces[0]).whole.count[1], 1);
+    }
 }
 
 TEST(TraceDevices, StreamsMayBeWords) {

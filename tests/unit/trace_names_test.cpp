@@ -15,6 +15,14 @@ TEST(TraceNames, KernelsThatMoveDataBetweenRanks) {
           "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(x)",
           "ncclDevKernel_Generic(x)",
           "ncclSymDevKernel_AllReduce_RSxLD_AGxST_sum_f32(x)",
+          "mcclKernel_AllReduce_RING_LL_Sum_float(x)",
+          "void mcclDevKernel_AllGather_RING_LL(x)",
+          "cnclAllReduce",
+          "bkcl_all_reduce",
+          "void rocshmem::rocshmem_alltoall_kernel<float>(x)",
+          "void hybrid_ep::dispatch_kernel<8192>(x)",
+          "aclnnMoeDistributeCombine_MoeDistributeCombine_MoeDistributeCombine",
+          "c10d::symmetric_memory::barrier_kernel(x)",
           "void deep_ep::internode_ll::dispatch<false>(x)",
           "void dpsk::ep::combine(x)",
           "void (anonymous namespace)::multimem_all_reduce_kernel<c10::BFloat16, 16>(x)",
@@ -45,7 +53,7 @@ TEST(TraceNames, KernelsThatCompute) {
          {"void at::native::reduce_kernel<512, 1>", "hipblaslt_gemm", "Cijk_Alik_Bljk_SB",
           "void vectorized_gather_kernel<16>", "void broadcast_add_kernel", "split_embedding_backward",
           "void at::native::one_hot", "fused_all_reduce_norm_reference_gemm_like", "gemm_allgather_free(x)",
-          "void gemm<EpDispatchPolicy>(x)", "moe_dispatch_mask_kernel", "my_hcom_gemm"}) {
+          "void gemm<EpDispatchPolicy>(x)", "moe_dispatch_mask_kernel", "my_hcom_gemm", "c10d::allgather_"}) {
         EXPECT_FALSE(names_communication(name)) << name;
     }
 }

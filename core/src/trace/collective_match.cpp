@@ -97,18 +97,33 @@ RankWaiting& waiting_rank(std::vector<RankWaiting>& ranks, std::int64_t rank) {
     return *std::ranges::lower_bound(ranks, rank, {}, &RankWaiting::rank);
 }
 
-/// The rank whose begin is last (of equal ones the lowest), and what the others waited.
-void add_waiting(MatchedCollective const& one, std::vector<RankWaiting>& ranks) {
+using Moments = std::vector<std::pair<Ticks, Ticks>>;
+
+/// Length of the union of intervals: collectives of several streams or threads may wait for a rank at once.
+Ticks length_of(Moments intervals) {
+    std::ranges::sort(intervals);
+    Ticks length = 0, until = std::numeric_limits<Ticks>::min();
+    for (auto const& [begin, end] : intervals) {
+        if (end > until) { length = wide_sum(length, wide_difference(end, std::max(begin, until))); }
+        until = std::max(until, end);
+    }
+    return length;
+}
+
+/// Adds the rank whose begin is last (of equal ones the lowest), and how long the others waited: until then, or until
+/// they were done. The root of a broadcast does not wait for ranks that come after it has left.
+void add_waiting(MatchedCollective const& one, std::vector<RankWaiting>& ranks, std::map<std::int64_t, Moments>& kept) {
     Ticks const last = *std::ranges::max_element(one.begin);
-    Ticks before_last = std::numeric_limits<Ticks>::min();
+    Ticks before_last = std::numeric_limits<Ticks>::min(), longest = 0;
     for (std::size_t m = 0; m < one.members.size(); ++m) {
         auto& rank = waiting_rank(ranks, one.members[m]);
-        rank.waited = wide_sum(rank.waited, wide_difference(last, one.begin[m]));
+        Ticks const waited = wide_difference(std::clamp(one.end[m], one.begin[m], last), one.begin[m]);
+        rank.waited = wide_sum(rank.waited, waited);
+        longest = std::max(longest, waited);
         if (one.members[m] != one.last_arriver) { before_last = std::max(before_last, one.begin[m]); }
     }
-    auto& late = waiting_rank(ranks, one.last_arriver);
-    ++late.last;
-    late.kept_waiting = wide_sum(late.kept_waiting, wide_difference(last, before_last));
+    ++waiting_rank(ranks, one.last_arriver).last;
+    kept[one.last_arriver].emplace_back(before_last, std::min(last, wide_sum(before_last, longest)));
 }
 
 /// Collectives of one name, size and group size together, the longest first; equal ones by name, ranks,
@@ -138,7 +153,9 @@ std::vector<RankWaiting> waiting_of(std::vector<MatchedCollective> const& matche
     for (RankRuns const* const rank : order) {
         if (result.empty() || result.back().rank != rank->rank) { result.push_back({.rank = rank->rank}); }
     }
-    for (auto const& one : matched) { add_waiting(one, result); }
+    std::map<std::int64_t, Moments> kept;
+    for (auto const& one : matched) { add_waiting(one, result, kept); }
+    for (auto& [rank, moments] : kept) { waiting_rank(result, rank).kept_waiting = length_of(std::move(moments)); }
     return result;
 }
 

@@ -53,8 +53,9 @@ std::string_view bare(std::string_view word) {
 }
 
 bool is_expert_exchange(std::string_view name) {
-    return std::ranges::any_of(std::array{"deep_ep", "dpsk::ep", "moeA2A", "EpDispatch", "EpCombine", "pplx::a2a_"},
-                               [&](char const* part) { return name.find(part) != std::string_view::npos; });
+    constexpr std::array parts{"deep_ep", "dpsk::ep",   "hybrid_ep", "MoeDistribute",
+                               "moeA2A",  "EpDispatch", "EpCombine", "pplx::a2a_"};
+    return std::ranges::any_of(parts, [&](char const* part) { return name.find(part) != std::string_view::npos; });
 }
 
 /// The name of a kernel without namespaces, templates and arguments, normalised.

@@ -31,17 +31,22 @@ std::string_view name_of(PhaseKind kind) {
 }
 
 bool names_communication(std::string_view name) {
-    constexpr std::array beginnings{"nccl", "rccl", "hccl", "hcom", "oneccl", "gloo:", "mpi:", "ucc:", "xccl:"};
+    constexpr std::array beginnings{"nccl", "rccl",   "mccl",  "cncl", "bkcl", "hccl",
+                                    "hcom", "oneccl", "gloo:", "mpi:", "ucc:", "xccl:"};
     // Functions of inference engines and expert exchanges whose names are words that computation uses, too.
     constexpr std::array functions{
         "reduce_scatter_cross_device_", "allgather_", "moeA2A", "moeAllToAll", "EpDispatch", "EpCombine"};
-    // `dpsk::ep` and `deep_ep` are expert exchanges, the rest all-reduces that inference engines and
-    // symmetric memory bring along.
-    constexpr std::array parts{"ncclKernel",
-                               "ncclDevKernel",
+    // Libraries of all makers, then expert exchanges, then all-reduces that inference engines and symmetric memory
+    // bring along.
+    constexpr std::array parts{"cclKernel",
+                               "cclDevKernel",
                                "deep_ep::",
                                "dpsk::ep::",
+                               "hybrid_ep::",
+                               "MoeDistribute",
                                "nvshmem",
+                               "rocshmem",
+                               "symmetric_memory::",
                                "multimem_all_",
                                "multimem_one_shot",
                                "one_shot_all_reduce",
@@ -61,8 +66,9 @@ bool names_communication(std::string_view name) {
                                "userbuffers_"};
     return std::any_of(beginnings.begin(), beginnings.end(), [&](auto part) { return starts(name, part); }) ||
            std::any_of(parts.begin(), parts.end(), [&](auto part) { return holds(name, part); }) ||
-           std::any_of(functions.begin(), functions.end(),
-                       [function = function_name(name)](auto part) { return starts(function, part); });
+           (!starts(name, "c10d::") && // PyTorch's operators, which start transfers of other names
+            std::any_of(functions.begin(), functions.end(),
+                        [function = function_name(name)](auto part) { return starts(function, part); }));
 }
 
 bool names_synchronization(std::string_view name) {

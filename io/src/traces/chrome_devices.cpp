@@ -231,6 +231,7 @@ Role DeviceLanes::role_of(ChromePart::Lane const& lane) const {
     if (ascend_ && (process.name == "Communication" || process.name == "HCCL")) {
         return starts(thread, "Plane") ? Role::restated : Role::communication;
     }
+    if (process.name == "CUDA functions") { return Role::work; } // PyTorch's, before Kineto
     if (process.name == "COPY" || process.name == "1 COPY") { return Role::copies; }
     if (process.name == "critical path") { return Role::restated; }
     if (starts(process.name, "stage ")) { return predicted_role(thread); }
@@ -348,6 +349,12 @@ void DeviceLanes::apply() {
         bool const bare = part_.kind[span] == SpanKind::host || part_.kind[span] == SpanKind::communication;
         if (!bare) { roles[part_.lane[span]] = Role::host; }
     }
+    std::map<std::uint32_t, std::int64_t> on_streams; // by name: Ascend's lanes of groups draw exchanges again
+    for (std::size_t span = 0; span < part_.size(); ++span) {
+        Role const role = roles[part_.lane[span]];
+        bool const exchange = role == Role::work && names_communication(part_.names[part_.name[span]]);
+        if (exchange || role == Role::communication) { on_streams[part_.name[span]] += exchange ? 1 : -1; }
+    }
     for (std::size_t span = 0; span < part_.size(); ++span) {
         std::string_view const name = part_.names[part_.name[span]];
         SpanKind& kind = part_.kind[span];
@@ -365,7 +372,9 @@ void DeviceLanes::apply() {
             break;
         case Role::transfers: kind = kind == SpanKind::communication ? kind : kind_of_operation(name); break;
         case Role::copies: kind = SpanKind::memory; break;
-        case Role::communication: kind = SpanKind::communication; break;
+        case Role::communication:
+            kind = ascend_ && on_streams[part_.name[span]] >= 0 ? SpanKind::annotation : SpanKind::communication;
+            break;
         case Role::restated: kind = SpanKind::annotation; break;
         }
     }

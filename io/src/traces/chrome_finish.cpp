@@ -95,6 +95,7 @@ template <class Value> void compact(std::vector<Value>& column, std::vector<std:
         if (numbers[span] != gone) { column[kept++] = column[span]; }
     }
     column.resize(kept);
+    column.shrink_to_fit(); // one rank of many may keep little
 }
 
 /// Keeps the intervals for which `stays(span)` holds.
@@ -441,8 +442,8 @@ std::vector<RankTrace> finish_chrome(ChromePart&& part, ChromeMetadata const& me
         std::any_of(part.lanes.begin(), part.lanes.end(), [](ChromePart::Lane const& lane) { return lane.device; }) &&
         std::any_of(part.kind.begin(), part.kind.end(), occupies_device);
     tie_calls(part, device_work);
-    if (!device_work) { name_host_communication(part, part.is_kineto || metadata.is_kineto); }
     bool const is_kineto = part.is_kineto || metadata.is_kineto;
+    std::uint64_t const unseen = device_work ? 0 : name_host_communication(part, is_kineto);
     bool const one_process = metadata.world_size.value_or(metadata.rank ? 2 : 1) <= 1;
     std::size_t const devices = number_devices_of_process(part, one_process);
     RankTrace trace;
@@ -458,6 +459,8 @@ std::vector<RankTrace> finish_chrome(ChromePart&& part, ChromeMetadata const& me
     auto const ranks = std::move(part.ranks);
     auto const lane_ranks = std::move(part.lane_ranks);
     move_faults(part.faults, trace);
+    trace.work_missing = unseen > 0;
+    if (unseen > 0) { count_issue(trace.issues, "transfers of a device that was not recorded", where, unseen); }
     if (devices > 1 && !one_process) {
         count_issue(trace.issues, "several devices in one rank, read as one", where, devices);
     }

@@ -32,7 +32,8 @@ std::int64_t leave_undated_out(ChromePart& part, std::vector<bool>& left_out);
 
 /// Where nothing ran on a device, communication of the host is communication: by the names of its ranges; in traces of
 /// no known profiler also by words such as "allreduce" in them, by `MPI_`, and by threads that are called
-/// communication, as their authors have nothing else to say it with.
-void name_host_communication(ChromePart& part, bool known_profiler);
+/// communication, as their authors have nothing else to say it with. Returns the number of transfers that devices make,
+/// of which such a trace has the start alone.
+std::uint64_t name_host_communication(ChromePart& part, bool known_profiler);
 
 } // namespace headroom::io

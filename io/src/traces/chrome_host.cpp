@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace headroom::io {
 
@@ -58,14 +60,55 @@ std::set<std::pair<ChromePart::Place, ChromePart::Place>> communicating(ChromePa
     return threads;
 }
 
+/// Whether c10d gives a transfer this name: "gloo:all_reduce".
+bool names_c10d_transfer(std::string_view name) {
+    auto const colon = name.find(':');
+    return colon != name.npos && !name.substr(colon).starts_with("::") && names_communication(name);
+}
+
+/// Whether a range of the host starts a transfer of devices, which runs there: "nccl:all_reduce".
+bool names_device_transfer(std::string_view name) {
+    constexpr std::array backends{"nccl:", "xccl:", "hccl:"};
+    return std::any_of(backends.begin(), backends.end(), [&](auto backend) { return name.starts_with(backend); });
+}
+
+/// Gives c10d's transfers lanes of their own: Kineto draws them on the thread that started them, which goes on.
+void part_transfers(ChromePart& part) {
+    std::vector<std::uint32_t> transfers;
+    for (std::uint32_t span = 0; span < part.size(); ++span) {
+        bool const communicates = part.kind[span] == SpanKind::communication;
+        if (communicates && names_c10d_transfer(part.names[part.name[span]])) { transfers.push_back(span); }
+    }
+    std::ranges::stable_sort(transfers, {}, [&](std::uint32_t span) { return part.begin[span]; });
+    std::map<std::uint32_t, std::set<std::pair<std::int64_t, std::uint32_t>>> by_thread; // lanes, by their last end
+    for (auto const span : transfers) {
+        auto& lanes = by_thread[part.lane[span]];
+        auto own = static_cast<std::uint32_t>(part.lanes.size());
+        if (!lanes.empty() && lanes.begin()->first <= part.begin[span]) {
+            own = lanes.extract(lanes.begin()).value().second;
+        } else {
+            part.lanes.push_back(ChromePart::Lane{part.lanes[part.lane[span]]});
+        }
+        lanes.emplace(part.end[span], own);
+        part.lane[span] = own;
+    }
+}
+
 } // namespace
 
-void name_host_communication(ChromePart& part, bool known_profiler) {
-    std::vector<bool> by_name(part.names.size()), by_lane(part.lanes.size());
-    for (std::uint32_t name = 0; name < part.names.size(); ++name) {
-        by_name[name] =
-            names_communication(part.names[name]) || (!known_profiler && says_communication(part.names[name]));
+std::uint64_t name_host_communication(ChromePart& part, bool known_profiler) {
+    std::vector<bool> by_name(part.names.size()), by_lane(part.lanes.size()), unseen(part.names.size());
+    for (std::uint32_t name = 0; name < part.names.size(); ++name) { // PyTorch's, in its form before Kineto
+        known_profiler = known_profiler || part.names[name].starts_with("aten::");
     }
+    for (std::uint32_t name = 0; name < part.names.size(); ++name) {
+        std::string_view const text = part.names[name];
+        unseen[name] = known_profiler && names_device_transfer(text);
+        by_name[name] = !unseen[name] && (names_communication(text) || (!known_profiler && says_communication(text)));
+    }
+    auto const count =
+        static_cast<std::uint64_t>(std::ranges::count_if(part.name, [&](std::uint32_t name) { return unseen[name]; }));
+    if (count > 0) { part.collectives.clear(); } // as calls on the host state them
     if (!known_profiler) {
         auto const threads = communicating(part);
         for (std::size_t lane = 0; lane < part.lanes.size(); ++lane) {
@@ -78,6 +121,8 @@ void name_host_communication(ChromePart& part, bool known_profiler) {
             part.kind[span] = SpanKind::communication;
         }
     }
+    if (known_profiler) { part_transfers(part); }
+    return count;
 }
 
 } // namespace headroom::io

@@ -130,7 +130,9 @@ void ChromeMetadata::take(std::string_view key, std::string_view value) {
     constexpr std::array of_kineto{"schemaVersion", "deviceProperties", "distributedInfo", "baseTimeNanoseconds"};
     is_kineto = is_kineto || std::find(of_kineto.begin(), of_kineto.end(), key) != of_kineto.end();
     auto const ranks = [this](std::string_view name, std::string_view member) {
-        if (name == "rank") { rank = number_of(member); }
+        if (auto const number = number_of(member); name == "rank" && can_be_rank(number.value_or(-1))) {
+            rank = number;
+        }
         if (name == "world_size") { world_size = number_of(member); }
         if (name == "pg_config") {
             each_element(member, [this](std::string_view one) { groups.push_back(group_of(one)); });

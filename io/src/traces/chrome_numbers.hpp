@@ -34,4 +34,7 @@ bool read_thousandths(std::string_view text, std::int64_t& value);
 /// Decimal or hexadecimal ("0x1f") text as a whole number, decimals cut off; false for what is none.
 bool read_whole(std::string_view text, std::int64_t& value);
 
+/// Whether a stated number can be a rank: larger ones are times or processes, and -1 says that there is none.
+constexpr bool can_be_rank(std::int64_t number) { return number >= 0 && number < 1'000'000; }
+
 } // namespace headroom::io

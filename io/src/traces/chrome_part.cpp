@@ -1,5 +1,7 @@
 #include "traces/chrome_part.hpp"
 
+#include "traces/chrome_numbers.hpp"
+
 #include "headroom/trace/trace_collectives.hpp"
 
 #include <algorithm>
@@ -21,11 +23,14 @@ struct CategoryRow {
     ChromeCategory category;
 };
 
-/// In small letters. Kineto's since torch 1.8, NVIDIA's, AMD's and those of other accelerators.
+/// In small letters. Kineto's since torch 1.8, NVIDIA's, AMD's and those of other accelerators; rocprofv3's and
+/// rocprof-sys', which puts "rocm_" before them.
 constexpr std::array category_rows{CategoryRow{"kernel", ChromeCategory::kernel},
                                    CategoryRow{"concurrent_kernel", ChromeCategory::kernel},
                                    CategoryRow{"gpu_memcpy", ChromeCategory::copy},
+                                   CategoryRow{"kernel_dispatch", ChromeCategory::kernel},
                                    CategoryRow{"gpu_memset", ChromeCategory::copy},
+                                   CategoryRow{"memory_copy", ChromeCategory::copy},
                                    CategoryRow{"memcpy", ChromeCategory::copy},
                                    CategoryRow{"memset", ChromeCategory::copy},
                                    CategoryRow{"cuda_sync", ChromeCategory::device_wait},
@@ -35,6 +40,8 @@ constexpr std::array category_rows{CategoryRow{"kernel", ChromeCategory::kernel}
                                    CategoryRow{"runtime", ChromeCategory::call},
                                    CategoryRow{"hip_runtime", ChromeCategory::call},
                                    CategoryRow{"hip_driver", ChromeCategory::call},
+                                   CategoryRow{"hip_api", ChromeCategory::call},
+                                   CategoryRow{"hsa_api", ChromeCategory::call},
                                    CategoryRow{"xpu_runtime", ChromeCategory::call},
                                    CategoryRow{"mtia_runtime", ChromeCategory::call},
                                    CategoryRow{"mtia_ccp_events", ChromeCategory::call},
@@ -43,6 +50,7 @@ constexpr std::array category_rows{CategoryRow{"kernel", ChromeCategory::kernel}
                                    CategoryRow{"cpu_op", ChromeCategory::operation},
                                    CategoryRow{"operator", ChromeCategory::operation},
                                    CategoryRow{"user_annotation", ChromeCategory::annotation},
+                                   CategoryRow{"marker_api", ChromeCategory::annotation},
                                    CategoryRow{"comm", ChromeCategory::communication},
                                    CategoryRow{"communication", ChromeCategory::communication},
                                    CategoryRow{"collective", ChromeCategory::communication},
@@ -117,8 +125,9 @@ ChromeCategory chrome_category(std::string_view category) {
     for (char& letter : small) {
         if (letter >= 'A' && letter <= 'Z') { letter = static_cast<char>(letter | 0x20); }
     }
+    std::string_view const word = std::string_view{small}.substr(small.starts_with("rocm_") ? 5 : 0);
     auto const row = std::find_if(category_rows.begin(), category_rows.end(),
-                                  [&](CategoryRow const& known) { return known.name == small; });
+                                  [&](CategoryRow const& known) { return known.name == word; });
     return row == category_rows.end() ? ChromeCategory::none : row->category;
 }
 
@@ -137,7 +146,8 @@ ChromeCategory ChromePart::category_of(ChromeEvent const& event) {
     bool const same = cached.size == text.size() && cached.first == first && cached.last == last;
     if (same && text.size() <= 16) { return cached.category; }
     cached = {first, last, text.size(), chrome_category(text)};
-    is_kineto = is_kineto || is_of_profiler(cached.category);
+    bool const of_rocprof = text.ends_with("_api") || text.ends_with("_dispatch") || text.ends_with("memory_copy");
+    is_kineto = is_kineto || (is_of_profiler(cached.category) && !of_rocprof);
     return cached.category;
 }
 
@@ -298,7 +308,7 @@ SpanKind ChromePart::kind_of(ChromeEvent const& event, ChromeCategory which, std
 }
 
 void ChromePart::add_sides(ChromeEvent const& event, ChromeCategory which, std::uint32_t span, SpanKind what) {
-    if (event.is_number(rank)) { ranks.push_back({span, event.number_of(rank)}); }
+    if (event.is_number(rank) && can_be_rank(event.number_of(rank))) { ranks.push_back({span, event.number_of(rank)}); }
     bool const of_host = which > ChromeCategory::device_annotation;
     if (of_host && event.is_number(ChromeKey::step_number)) {
         step_ranges.push_back({span, event.number_of(ChromeKey::step_number)});

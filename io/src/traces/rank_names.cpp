@@ -1,5 +1,7 @@
 #include "traces/rank_names.hpp"
 
+#include "traces/chrome_numbers.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -15,7 +17,6 @@ using namespace headroom::trace;
 
 namespace {
 
-constexpr std::int64_t largest_rank = 1'000'000;
 constexpr std::string_view stated_twice = "rank stated twice";
 
 bool is_digit(char character) { return character >= '0' && character <= '9'; }
@@ -31,7 +32,7 @@ std::string lower(std::string_view text) {
 std::optional<std::int64_t> number_at(std::string_view text, std::size_t from) {
     std::int64_t value = 0;
     auto const [stop, error] = std::from_chars(text.data() + from, text.data() + text.size(), value);
-    bool const fits = error == std::errc{} && is_digit(text[from]) && value < largest_rank;
+    bool const fits = error == std::errc{} && is_digit(text[from]) && can_be_rank(value);
     return fits ? std::optional{value} : std::nullopt;
 }
 

@@ -106,7 +106,7 @@ struct RankWaiting {
     std::int64_t rank = 0;
     std::int64_t last = 0;  ///< collectives that waited for this rank
     Ticks waited = 0;       ///< sum over collectives of last begin less own begin
-    Ticks kept_waiting = 0; ///< sum, where it was last, of its begin less the one before the last
+    Ticks kept_waiting = 0; ///< union, where it was last, of the times from the begin before to its own
 };
 FieldTable const& field_table_of(RankWaiting const*);
 
