@@ -292,6 +292,7 @@ refused(2, "has no effect without --objective", after, "--replicas", "8")
 refused(2, "--arrivals", after, "--objective", "p99<=1s", "--arrivals", "500")
 refused(2, "has no effect without --objective", after, "--arrivals", "500/s")
 refused(2, "named twice", after, after)
+refused(2, "belongs to traces", after, "--step-name", "step")
 for words in (["--column", "p99"], ["--where", "status=200"], ["--time-column", "sent"]):
     refused(2, "a report of wrk has neither rows nor columns", REPORTS / "wrk.txt", *words)
 refused(2, "did you mean 'p90'?", after, "--require", "p9<=1s")

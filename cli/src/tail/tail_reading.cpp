@@ -159,6 +159,9 @@ std::vector<TailPart> read_parts(std::vector<std::string> const& paths, TailRequ
             refuse(file, "named twice", "its samples would count twice", "name it once");
         }
     }
+    if (traces.empty() && !request.step_name.empty()) {
+        refuse("--step-name", "belongs to traces", "it would be ignored", "leave it out, or name a trace");
+    }
     if (!files.empty()) { parts = read_files(files, request, quiet); }
     if (!traces.empty()) { parts.push_back(read_steps(traces, request, quiet)); }
     refuse_mixture(parts);
