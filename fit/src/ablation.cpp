@@ -169,7 +169,6 @@ std::vector<Ablation> ablations() {
          "none",
          nullptr,
          {{bytes_hidden, nothing}, {bytes_sharded, nothing}, {bytes_ffn, nothing}}},
-        {"conversions to 8 bits", "none", nullptr, {{cast_bytes, nothing}}},
         {"loss", "no traffic of logits", nullptr, {{bytes_logit, nothing}}},
         {"host",
          "kernels are issued in no time",

@@ -12,7 +12,7 @@ namespace headroom::training {
 namespace {
 
 struct GenerationRow {
-    Constant gemm, attention, fp8;
+    Constant gemm, attention;
 };
 
 GenerationRow row_of(Generation generation) {
@@ -20,40 +20,30 @@ GenerationRow row_of(Generation generation) {
     using enum Constant;
     switch (generation) {
     case volta:
-    case turing: return {gemm_volta, attention_other, fp8_hopper};
-    case ampere: return {gemm_ampere, attention_ampere, fp8_hopper};
-    case ada: return {gemm_ada, attention_other, fp8_hopper};
-    case hopper: return {gemm_hopper, attention_hopper, fp8_hopper};
-    case blackwell: return {gemm_blackwell, attention_blackwell, fp8_blackwell};
-    case blackwell_ultra: return {gemm_blackwell_ultra, attention_blackwell, fp8_blackwell};
+    case turing: return {gemm_volta, attention_other};
+    case ampere: return {gemm_ampere, attention_ampere};
+    case ada: return {gemm_ada, attention_other};
+    case hopper: return {gemm_hopper, attention_hopper};
+    case blackwell: return {gemm_blackwell, attention_blackwell};
+    case blackwell_ultra: return {gemm_blackwell_ultra, attention_blackwell};
     case ada_consumer:
-    case blackwell_consumer: return {gemm_consumer, attention_consumer, fp8_hopper};
+    case blackwell_consumer: return {gemm_consumer, attention_consumer};
     case tpu_v3:
     case tpu_v4:
     case tpu_v5e:
     case tpu_v5p:
     case tpu_v6e:
-    case tpu_v7x: return {gemm_tpu, attention_tpu, fp8_blackwell};
+    case tpu_v7x: return {gemm_tpu, attention_tpu};
     case cdna2:
     case cdna3:
-    case cdna4: return {gemm_cdna, attention_other, fp8_hopper};
-    default: return {gemm_other, attention_other, fp8_hopper};
+    case cdna4: return {gemm_cdna, attention_other};
+    default: return {gemm_other, attention_other};
     }
 }
 
 /// Constants of a chip. GeForce sums in 32 bits at half the rate and sustains more of it, as do other cut parts.
 GenerationRow row_of(Accelerator const& chip) {
     return row_of(cut_share(chip) < 1.0 ? chip.generation : Generation::ada_consumer);
-}
-
-/// The constant that products of a narrow format have besides; none: a factor of 1.
-std::optional<Constant> low_precision_factor(Precision precision, GenerationRow const& row) {
-    switch (precision) {
-    case Precision::fp8: return row.fp8;
-    case Precision::mxfp8: return Constant::mxfp8;
-    case Precision::nvfp4: return Constant::nvfp4;
-    default: return std::nullopt;
-    }
 }
 
 /// The constant that an attention kernel has besides; none: a factor of 1.
@@ -148,9 +138,8 @@ KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework
     auto const sixteen_bit = peak_rate(chip, plain_precision(precision)) * share;
     double const fused = elementwise_factor(framework, constants);
     KernelRates rates;
-    // two fitted factors may come out above one together; no product beats the peak
-    double const narrow = fraction * value_of(low_precision_factor(precision, row), constants);
-    rates.gemm = peak_rate(chip, precision) * share * std::min(1.0, narrow) * recipe_factor(precision, framework);
+    double const narrow = precision == Precision::nvfp4 ? constants[Constant::nvfp4] : 1.0;
+    rates.gemm = peak_rate(chip, precision) * share * fraction * narrow * recipe_factor(precision, framework);
     rates.head_gemm = sixteen_bit * fraction;
     rates.attention = sixteen_bit * constants[row.attention] *
                       cut_factor(chip, constants, row.attention, Constant::attention_consumer) *
@@ -171,11 +160,10 @@ KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework
     traffic(MemoryClass::sharded) = constants[Constant::bytes_sharded] * fused;
     traffic(MemoryClass::feed_forward) = constants[Constant::bytes_ffn] * fused;
     traffic(MemoryClass::logits) = framework.loss_bytes > 0.0 ? framework.loss_bytes : constants[Constant::bytes_logit];
-    traffic(MemoryClass::cast) = constants[Constant::cast_bytes];
     traffic(MemoryClass::scores) = constants[Constant::unfused_passes];
     traffic(MemoryClass::routing) = constants[Constant::routing_bytes];
     traffic(MemoryClass::scan) = constants[Constant::scan_bytes];
-    traffic(MemoryClass::adapter) = traffic(MemoryClass::image) = 1.0;
+    traffic(MemoryClass::cast) = traffic(MemoryClass::adapter) = traffic(MemoryClass::image) = 1.0;
     rates.grouped = constants[Constant::grouped_gemm];
     return rates;
 }
@@ -308,7 +296,6 @@ std::string traffic_factor(MemoryClass kind) {
     case MemoryClass::sharded: return "sharded_traffic";
     case MemoryClass::feed_forward: return "feed_forward_traffic";
     case MemoryClass::logits: return "logit_traffic";
-    case MemoryClass::cast: return "cast_bytes";
     case MemoryClass::scores: return "unfused_passes";
     case MemoryClass::routing: return "routing_bytes";
     case MemoryClass::scan: return "scan_bytes";
@@ -331,8 +318,7 @@ void explain_traffic(TermBook& book, Framework const& framework, Calibration con
     } else {
         add(MemoryClass::logits, explain(book, constants, Constant::bytes_logit));
     }
-    for (Constant const id :
-         {Constant::cast_bytes, Constant::unfused_passes, Constant::routing_bytes, Constant::scan_bytes}) {
+    for (Constant const id : {Constant::unfused_passes, Constant::routing_bytes, Constant::scan_bytes}) {
         explain(book, constants, id);
     }
 }
@@ -443,9 +429,9 @@ void explain_rates(TermBook& book, Accelerator const& chip, Precision precision,
     book.formula("gemm_fraction", "", explain_sustained_fraction(book, chip, precision, framework, constants),
                  sustained_fraction(chip, precision, framework, constants));
     std::string const share = explain_untuned(book, chip, framework, constants);
-    auto const narrow = low_precision_factor(precision, row);
     book.formula("gemm_rate", "FLOP/s",
-                 "peak_flops * min(1, gemm_fraction" + (narrow ? " * " + constant(*narrow) : "") + ")" +
+                 "peak_flops * gemm_fraction" +
+                     (precision == Precision::nvfp4 ? " * " + constant(Constant::nvfp4) : "") +
                      explain_recipe(book, precision, framework) + share,
                  rates.gemm.base());
     book.formula("head_gemm_rate", "FLOP/s", "peak_16_bit_flops * gemm_fraction" + share, rates.head_gemm.base());

@@ -32,10 +32,7 @@ enum class Constant : int {
     gemm_fp32,
     power_exponent,
     untuned_exponent,
-    // low-precision products: fraction of their own peak over the bf16 fraction
-    fp8_hopper,
-    fp8_blackwell,
-    mxfp8,
+    // products in NVFP4: fraction of their own peak over the bf16 fraction; FP8 and MXFP8 have that of bf16
     nvfp4,
     grouped_gemm,
     // fused attention
@@ -60,7 +57,6 @@ enum class Constant : int {
     bytes_sharded,
     bytes_ffn,
     fused_bytes,
-    cast_bytes,
     bytes_logit,
     routing_bytes,
     scan_bytes,
