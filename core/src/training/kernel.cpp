@@ -156,9 +156,9 @@ KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework
     auto const traffic = [&rates](MemoryClass kind) -> double& {
         return rates.traffic[static_cast<std::size_t>(kind)];
     };
-    traffic(MemoryClass::hidden) = constants[Constant::bytes_hidden] * fused;
-    traffic(MemoryClass::sharded) = constants[Constant::bytes_sharded] * fused;
-    traffic(MemoryClass::feed_forward) = constants[Constant::bytes_ffn] * fused;
+    for (MemoryClass const kind : {MemoryClass::hidden, MemoryClass::sharded, MemoryClass::feed_forward}) {
+        traffic(kind) = constants[Constant::bytes_elementwise] * fused;
+    }
     traffic(MemoryClass::logits) = framework.loss_bytes > 0.0 ? framework.loss_bytes : constants[Constant::bytes_logit];
     traffic(MemoryClass::scores) = constants[Constant::unfused_passes];
     traffic(MemoryClass::routing) = constants[Constant::routing_bytes];
@@ -292,9 +292,9 @@ namespace {
 /// Name of the factor on the counted bytes of element-wise work in an explanation; empty: 1.
 std::string traffic_factor(MemoryClass kind) {
     switch (kind) {
-    case MemoryClass::hidden: return "hidden_traffic";
-    case MemoryClass::sharded: return "sharded_traffic";
-    case MemoryClass::feed_forward: return "feed_forward_traffic";
+    case MemoryClass::hidden:
+    case MemoryClass::sharded:
+    case MemoryClass::feed_forward: return "elementwise_traffic";
     case MemoryClass::logits: return "logit_traffic";
     case MemoryClass::scores: return "unfused_passes";
     case MemoryClass::routing: return "routing_bytes";
@@ -309,9 +309,7 @@ void explain_traffic(TermBook& book, Framework const& framework, Calibration con
     auto const add = [&](MemoryClass kind, std::string const& formula) {
         book.formula(traffic_factor(kind), "", formula, rates.traffic[static_cast<std::size_t>(kind)]);
     };
-    add(MemoryClass::hidden, explain(book, constants, Constant::bytes_hidden) + fused);
-    add(MemoryClass::sharded, explain(book, constants, Constant::bytes_sharded) + fused);
-    add(MemoryClass::feed_forward, explain(book, constants, Constant::bytes_ffn) + fused);
+    add(MemoryClass::hidden, explain(book, constants, Constant::bytes_elementwise) + fused);
     if (framework.loss_bytes > 0.0) {
         book.add(TermKind::framework, "loss_bytes", "", framework.name, framework.loss_bytes);
         add(MemoryClass::logits, "loss_bytes");

@@ -53,9 +53,7 @@ enum class Constant : int {
     unfused_gemm,
     // memory-bound work
     memory_fraction,
-    bytes_hidden,
-    bytes_sharded,
-    bytes_ffn,
+    bytes_elementwise,
     fused_bytes,
     bytes_logit,
     routing_bytes,
