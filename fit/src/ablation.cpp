@@ -141,10 +141,7 @@ std::vector<Ablation> ablations() {
         {"pipeline", "a stage on its own: no waits, no transfers", without_pipeline},
         {"interleaving", "one chunk a stage", without_interleaving},
         {"data-parallel traffic", "one replica with its share of the batch", without_data_parallel},
-        {"tensor-parallel traffic",
-         "all of it hidden",
-         nullptr,
-         {{tensor_exposed, nothing}, {tensor_exposed_old, nothing}}},
+        {"tensor-parallel traffic", "all of it hidden", nullptr, {{tensor_exposed, nothing}}},
         {"output projection", "a vocabulary of one token", without_output_projection},
         {"unfused attention", "every framework has the best fused kernel", with_fused_attention_alone},
         {"fused attention", "every framework multiplies whole scores", without_fused_attention},
@@ -180,7 +177,6 @@ std::vector<Ablation> ablations() {
         {"update", "none", nullptr, {{optimizer_traffic, nothing}}},
         {"fixed time of a step", "none", nullptr, {{step_overhead, nothing}}},
         {"products of experts", "as fast as one product", nullptr, {{grouped_gemm, 1.0}}},
-        {"sorting of tokens", "none", nullptr, {{routing_bytes, nothing}}},
         {"exchange of tokens", "all of it hidden", nullptr, {{experts_exposed, nothing}}},
     };
 }

@@ -138,6 +138,7 @@ KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework
     auto const sixteen_bit = peak_rate(chip, plain_precision(precision)) * share;
     double const fused = elementwise_factor(framework, constants);
     KernelRates rates;
+    rates.traffic.fill(1.0);
     double const narrow = precision == Precision::nvfp4 ? constants[Constant::nvfp4] : 1.0;
     rates.gemm = peak_rate(chip, precision) * share * fraction * narrow * recipe_factor(precision, framework);
     rates.head_gemm = sixteen_bit * fraction;
@@ -161,9 +162,7 @@ KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework
     }
     traffic(MemoryClass::logits) = framework.loss_bytes > 0.0 ? framework.loss_bytes : constants[Constant::bytes_logit];
     traffic(MemoryClass::scores) = constants[Constant::unfused_passes];
-    traffic(MemoryClass::routing) = constants[Constant::routing_bytes];
     traffic(MemoryClass::scan) = constants[Constant::scan_bytes];
-    traffic(MemoryClass::cast) = traffic(MemoryClass::adapter) = traffic(MemoryClass::image) = 1.0;
     rates.grouped = constants[Constant::grouped_gemm];
     return rates;
 }
@@ -297,7 +296,6 @@ std::string traffic_factor(MemoryClass kind) {
     case MemoryClass::feed_forward: return "elementwise_traffic";
     case MemoryClass::logits: return "logit_traffic";
     case MemoryClass::scores: return "unfused_passes";
-    case MemoryClass::routing: return "routing_bytes";
     case MemoryClass::scan: return "scan_bytes";
     default: return {};
     }
@@ -316,9 +314,7 @@ void explain_traffic(TermBook& book, Framework const& framework, Calibration con
     } else {
         add(MemoryClass::logits, explain(book, constants, Constant::bytes_logit));
     }
-    for (Constant const id : {Constant::unfused_passes, Constant::routing_bytes, Constant::scan_bytes}) {
-        explain(book, constants, id);
-    }
+    for (Constant const id : {Constant::unfused_passes, Constant::scan_bytes}) { explain(book, constants, id); }
 }
 
 /// Terms of one operation: its name stands for each $ in a formula.

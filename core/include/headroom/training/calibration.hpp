@@ -56,7 +56,6 @@ enum class Constant : int {
     bytes_elementwise,
     fused_bytes,
     bytes_logit,
-    routing_bytes,
     scan_bytes,
     // host
     host_eager,
@@ -77,13 +76,11 @@ enum class Constant : int {
     scale_out,
     base_latency,
     // what overlaps
-    tensor_exposed_old,
     tensor_exposed,
     gradients_exposed_old,
     gradients_exposed,
     shard_overlap_loss,
     unbucketed_traffic,
-    context_exposed,
     experts_exposed,
     // once a micro-batch, once a step
     accumulate_bytes,
