@@ -1,6 +1,7 @@
 #include "headroom/training/kernel.hpp"
 
 #include "headroom/training/host_launches.hpp"
+#include "headroom/training/smooth_maximum.hpp"
 
 #include <algorithm>
 #include <array>
@@ -120,15 +121,6 @@ Seconds unfused_attention_time(Operation const& operation, KernelRates const& ra
 } // namespace
 
 Constant gemm_constant(Accelerator const& chip) { return row_of(chip).gemm; }
-
-double smooth_maximum(double a, double b) {
-    double const larger = std::max(a, b);
-    if (larger <= 0.0) { return 0.0; }
-    double const ratio = std::min(a, b) / larger;
-    double const r2 = ratio * ratio;
-    double const r4 = r2 * r2;
-    return larger * std::sqrt(std::sqrt(std::sqrt(1.0 + r4 * r4)));
-}
 
 KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework const& framework,
                          Calibration const& constants) {
@@ -377,7 +369,7 @@ void explain_product(OperationTerms& terms, Operation const& o, std::string cons
     terms.formula("memory_seconds", "s", group + "$bytes / memory_rate",
                   launched * product_bytes(o, rates) / rates.memory.base());
     terms.kernel(std::string{grouped || o.times == 1.0 ? "" : "$products * "} +
-                     "($math_seconds ^ 8 + $memory_seconds ^ 8) ^ (1 / 8)",
+                     "($math_seconds ^ 3 + $memory_seconds ^ 3) ^ (1 / 3)",
                  product_time(o, plain, rates));
 }
 

@@ -58,10 +58,9 @@ Demand demand_of(Operation const& operation, KernelRates const& rates, double qu
 ///
 ///     T = min over tiles (waves units 2 Tm Tn k / (R e_tile)) (+) e (m k + k n + m n) / B
 ///
-/// waves = ceil(tiles / units) up to 12, then tiles / units + 0.5; with fewer tiles than units split-K makes it
-/// tiles / units. e_tile is the efficiency of a tile's shape, e the bytes of an element; (+) is a
-/// smooth maximum (p = 8). The tiles of a group share one queue; an operation that says what it moves (a convolution
-/// reads its input once, not once a tap) moves that.
+/// waves = ceil(tiles / units) up to 12, then tiles / units + 0.5; with fewer tiles than units split-K makes it tiles / units.
+/// e_tile is the efficiency of a tile's shape, e the bytes of an element, (+) `smooth_maximum`. The tiles of a group share one queue;
+/// an operation that says what it moves (a convolution reads its input once, not once a tap) moves that.
 /// Holds for:  dense products; on chips without units 2 m n k / R replaces the tiles.
 /// Assumes:    operands are read once and the result written once.
 /// Source:     [NvidiaMatmulGuide]
@@ -150,8 +149,5 @@ void explain_rates(TermBook& book, Accelerator const& chip, Precision precision,
 /// dimensions; as a priced step counts it: times `pace`, in whole picoseconds. Needs the rates and `pace`.
 void explain_kernel(TermBook& book, std::string const& name, Operation const& operation, std::string const& rate,
                     KernelRates const& rates);
-
-/// (a^p + b^p)^(1/p) with p = 8: the larger of the two, rounded where they meet.
-double smooth_maximum(double a, double b);
 
 } // namespace headroom::training
