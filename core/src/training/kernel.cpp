@@ -138,7 +138,7 @@ KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework
                       cut_factor(chip, constants, row.attention, Constant::attention_consumer) *
                       value_of(attention_kernel_factor(framework.attention, chip.generation), constants);
     rates.unfused = rates.head_gemm * constants[Constant::unfused_gemm];
-    rates.memory = sustained_memory(chip, framework, constants);
+    rates.memory = sustained_memory(chip, constants);
     rates.element = element_bytes(precision);
     rates.operand = operand_bytes(precision);
     rates.units = chip.units;
@@ -429,9 +429,7 @@ void explain_rates(TermBook& book, Accelerator const& chip, Precision precision,
                  rates.attention.base());
     book.formula("unfused_rate", "FLOP/s", "head_gemm_rate * " + constant(Constant::unfused_gemm),
                  rates.unfused.base());
-    book.formula("memory_rate", "B/s",
-                 "memory_bandwidth * " + constant(Constant::memory_fraction) +
-                     explain_untuned_memory(book, chip, framework, constants),
+    book.formula("memory_rate", "B/s", "memory_bandwidth * " + constant(Constant::memory_fraction),
                  rates.memory.base());
     for (Constant const id : {Constant::attention_half_length, Constant::attention_small_head,
                               Constant::attention_backward, Constant::grouped_gemm}) {

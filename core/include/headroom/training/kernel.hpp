@@ -120,25 +120,21 @@ std::string explain_sustained_fraction(TermBook& book, Accelerator const& chip, 
 /// Adds the power of a part to the terms of an explanation. Result: its factor on the rate; empty where it is 1.
 std::string explain_power(TermBook& book, Accelerator const& chip, Calibration const& constants);
 
-/// Shares of its rates that a chip sustains in software that its users put together: of products and attention, and of memory.
+/// Share of its rate of products and attention that a chip sustains in software that its users put together.
 ///
 ///     share = min(1, R100 / R)^untuned_exponent
 ///
-/// R is the chip's dense 16-bit peak or its memory bandwidth, R100 that of an A100: 312 TFLOP/s, 2039 GB/s. Products of shapes that
-/// nobody chose, eager kernels and the gaps between them gain less from a faster chip than its rates; tuned frameworks were
-/// rewritten for each (TMA, FP8, overlap).
+/// R is the chip's dense 16-bit peak, R100 that of an A100: 312 TFLOP/s. Products of shapes that nobody chose, and the gaps between
+/// kernels, gain less from a faster chip than its peak; tuned frameworks were rewritten for each (TMA, FP8, overlap).
 /// Holds for:  frameworks whose record says `ordinary`; others: 1.
-/// Assumes:    products, attention and memory lose alike; chips below an A100's rates lose nothing.
+/// Assumes:    products and attention lose alike; chips below an A100's peak lose nothing.
 /// Source:     [StasMlEngineering]: the best product reaches 0.87 of an A100's peak, 0.80 of an H100's, 0.74 of a Gaudi 3's.
 double untuned_share(Accelerator const& chip, Framework const& framework, Calibration const& constants);
-double untuned_memory_share(Accelerator const& chip, Framework const& framework, Calibration const& constants);
-/// Sustained rate of a chip's memory: its bandwidth times `memory_fraction` and that share.
-BytesPerSecond sustained_memory(Accelerator const& chip, Framework const& framework, Calibration const& constants);
-/// Adds such a share to the terms of an explanation. Result: " * NAME"; empty where it is 1.
+/// Adds that share to the terms of an explanation. Result: " * NAME"; empty where it is 1.
 std::string explain_untuned(TermBook& book, Accelerator const& chip, Framework const& framework,
                             Calibration const& constants);
-std::string explain_untuned_memory(TermBook& book, Accelerator const& chip, Framework const& framework,
-                                   Calibration const& constants);
+/// Sustained rate of a chip's memory: its bandwidth times `memory_fraction`.
+BytesPerSecond sustained_memory(Accelerator const& chip, Calibration const& constants);
 
 /// Adds the rates of a chip to the terms of an explanation: gemm_rate, head_gemm_rate, attention_rate, unfused_rate and
 /// memory_rate, from peaks and constants; and the factors on the bytes of element-wise work.
