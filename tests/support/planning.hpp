@@ -101,7 +101,6 @@ inline training::CalibrationSet calibration() {
         {"grouped_gemm", 0.85},
         {"attention_ampere", 0.62},
         {"attention_hopper", 0.68},
-        {"attention_blackwell", 0.6},
         {"attention_consumer", 0.5},
         {"attention_tpu", 0.5},
         {"attention_other", 0.45},

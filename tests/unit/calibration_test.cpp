@@ -92,7 +92,6 @@ TEST_P(CatalogCalibration, FractionsAreFractions) {
                           gemm_other,
                           attention_ampere,
                           attention_hopper,
-                          attention_blackwell,
                           attention_consumer,
                           attention_tpu,
                           attention_other,

@@ -25,8 +25,8 @@ GenerationRow row_of(Generation generation) {
     case ampere: return {gemm_ampere, attention_ampere};
     case ada: return {gemm_ada, attention_other};
     case hopper: return {gemm_hopper, attention_hopper};
-    case blackwell: return {gemm_blackwell, attention_blackwell};
-    case blackwell_ultra: return {gemm_blackwell_ultra, attention_blackwell};
+    case blackwell: return {gemm_blackwell, attention_hopper};
+    case blackwell_ultra: return {gemm_blackwell_ultra, attention_hopper};
     case ada_consumer:
     case blackwell_consumer: return {gemm_consumer, attention_consumer};
     case tpu_v3:

@@ -38,7 +38,6 @@ enum class Constant : int {
     // fused attention
     attention_ampere,
     attention_hopper,
-    attention_blackwell,
     attention_consumer,
     attention_tpu,
     attention_other,
