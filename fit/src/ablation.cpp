@@ -69,16 +69,6 @@ std::vector<PublishedRun> asked(std::span<PublishedRun const> runs, void (*chang
     return kept;
 }
 
-/// Constants with those of an element held where they make it nothing.
-CalibrationSet holding(CalibrationSet set, Ablation const& ablation) {
-    for (auto const& [id, value] : ablation.held) {
-        auto& constant = set.constant[static_cast<std::size_t>(id)];
-        constant.value = constant.independent = value;
-        constant.spread = 0.0;
-    }
-    return set;
-}
-
 /// Absolute errors of runs, summed.
 struct Errors {
     int runs = 0;
@@ -133,6 +123,14 @@ ErrorSummary of_kind(Validation const& validation, std::string_view kind) {
 }
 
 } // namespace
+
+CalibrationSet holding(CalibrationSet set, Ablation const& ablation) {
+    for (auto const& [id, value] : ablation.held) {
+        set[id].value = set[id].independent = value;
+        set[id].spread = 0.0;
+    }
+    return set;
+}
 
 std::vector<Ablation> ablations() {
     return {
@@ -203,11 +201,8 @@ AblationResult without_element(Ablation const& ablation, FittedModel const& whol
     auto const own = nothing_out ? std::optional<FittedModel>{}
                                  : std::optional{fitted_without(ablation, runs, independent, settings)};
     FittedModel const& model = own ? *own : whole;
-    auto const free = std::ranges::count_if(holding(independent, ablation).constant,
-                                            [](auto const& one) { return one.spread > 0.0; });
     AblationResult result{.name = ablation.name,
                           .instead = ablation.instead,
-                          .free_constants = static_cast<int>(free),
                           .dense = of_kind(model.fitted, "dense"),
                           .dense_left_out = of_kind(model.left_out, "dense"),
                           .mixtures = of_kind(model.fitted, "moe"),
