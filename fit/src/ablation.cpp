@@ -69,16 +69,6 @@ std::vector<PublishedRun> asked(std::span<PublishedRun const> runs, void (*chang
     return kept;
 }
 
-/// Constants with those of an element held where they make it nothing.
-CalibrationSet holding(CalibrationSet set, Ablation const& ablation) {
-    for (auto const& [id, value] : ablation.held) {
-        auto& constant = set.constant[static_cast<std::size_t>(id)];
-        constant.value = constant.independent = value;
-        constant.spread = 0.0;
-    }
-    return set;
-}
-
 /// Absolute errors of runs, summed.
 struct Errors {
     int runs = 0;
@@ -134,6 +124,14 @@ ErrorSummary of_kind(Validation const& validation, std::string_view kind) {
 
 } // namespace
 
+CalibrationSet holding(CalibrationSet set, Ablation const& ablation) {
+    for (auto const& [id, value] : ablation.held) {
+        set[id].value = set[id].independent = value;
+        set[id].spread = 0.0;
+    }
+    return set;
+}
+
 std::vector<Ablation> ablations() {
     return {
         {"whole model", "-"},
@@ -141,10 +139,7 @@ std::vector<Ablation> ablations() {
         {"pipeline", "a stage on its own: no waits, no transfers", without_pipeline},
         {"interleaving", "one chunk a stage", without_interleaving},
         {"data-parallel traffic", "one replica with its share of the batch", without_data_parallel},
-        {"tensor-parallel traffic",
-         "all of it hidden",
-         nullptr,
-         {{tensor_exposed, nothing}, {tensor_exposed_old, nothing}}},
+        {"tensor-parallel traffic", "all of it hidden", nullptr, {{tensor_exposed, nothing}}},
         {"output projection", "a vocabulary of one token", without_output_projection},
         {"unfused attention", "every framework has the best fused kernel", with_fused_attention_alone},
         {"fused attention", "every framework multiplies whole scores", without_fused_attention},
@@ -165,11 +160,7 @@ std::vector<Ablation> ablations() {
           {gemm_blackwell, 0.7},
           {gemm_blackwell_ultra, 0.7}}},
         {"tiles and waves", "operations over rate", without_waves},
-        {"element-wise traffic",
-         "none",
-         nullptr,
-         {{bytes_hidden, nothing}, {bytes_sharded, nothing}, {bytes_ffn, nothing}}},
-        {"conversions to 8 bits", "none", nullptr, {{cast_bytes, nothing}}},
+        {"element-wise traffic", "none", nullptr, {{bytes_elementwise, nothing}}},
         {"loss", "no traffic of logits", nullptr, {{bytes_logit, nothing}}},
         {"host",
          "kernels are issued in no time",
@@ -184,7 +175,6 @@ std::vector<Ablation> ablations() {
         {"update", "none", nullptr, {{optimizer_traffic, nothing}}},
         {"fixed time of a step", "none", nullptr, {{step_overhead, nothing}}},
         {"products of experts", "as fast as one product", nullptr, {{grouped_gemm, 1.0}}},
-        {"sorting of tokens", "none", nullptr, {{routing_bytes, nothing}}},
         {"exchange of tokens", "all of it hidden", nullptr, {{experts_exposed, nothing}}},
     };
 }
@@ -211,11 +201,8 @@ AblationResult without_element(Ablation const& ablation, FittedModel const& whol
     auto const own = nothing_out ? std::optional<FittedModel>{}
                                  : std::optional{fitted_without(ablation, runs, independent, settings)};
     FittedModel const& model = own ? *own : whole;
-    auto const free = std::ranges::count_if(holding(independent, ablation).constant,
-                                            [](auto const& one) { return one.spread > 0.0; });
     AblationResult result{.name = ablation.name,
                           .instead = ablation.instead,
-                          .free_constants = static_cast<int>(free),
                           .dense = of_kind(model.fitted, "dense"),
                           .dense_left_out = of_kind(model.left_out, "dense"),
                           .mixtures = of_kind(model.fitted, "moe"),

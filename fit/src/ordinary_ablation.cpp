@@ -29,14 +29,6 @@ void with_peer_to_peer(Question& q) { q.cluster.through_host = false; }
 /// Relative error of each run, families predicted without themselves; empty where there is none.
 using Errors = std::vector<std::optional<double>>;
 
-CalibrationSet held(CalibrationSet set, Ablation const& ablation) {
-    for (auto const& [id, value] : ablation.held) {
-        set[id].value = set[id].independent = value;
-        set[id].spread = 0.0;
-    }
-    return set;
-}
-
 std::vector<PublishedRun> changed(std::span<PublishedRun const> runs, void (*change)(Question&)) {
     std::vector<PublishedRun> all{runs.begin(), runs.end()};
     for (PublishedRun& run : all) {
@@ -121,14 +113,14 @@ std::vector<OrdinaryResult> without_ordinary_elements(std::span<PublishedRun con
     Errors whole;
     for (auto const& ablation : ordinary_ablations()) {
         auto const asked = changed(runs, ablation.change);
-        auto const without = left_out_errors(asked, held(set, ablation), settings);
+        auto const without = left_out_errors(asked, holding(set, ablation), settings);
         if (results.empty()) { whole = without; }
         auto samples = weighted(asked, without);
         OrdinaryResult result{.name = ablation.name,
                               .instead = ablation.instead,
                               .median = weighted_quantile(samples, 0.5),
                               .p90 = weighted_quantile(samples, 0.9)};
-        add_moved(result, asked, whole, without, errors_of(asked, held(set, ablation)));
+        add_moved(result, asked, whole, without, errors_of(asked, holding(set, ablation)));
         results.push_back(result);
     }
     return results;

@@ -97,7 +97,7 @@ succeed("predict", "llama-3-8b,gpt3-13b", "--cluster", "dgx-h100", "--sweep", "w
 single = answer("predict", "gpt3-13b", "--cluster", "dgx-h100", "--workers", "16")
 cell = page.read_text().split('class="heat"')[1].split("</table>")[0].split("<td")[4]
 check("MFU of the plan by model and workers, %" in page.read_text(), "sizes and models are compared by their MFU")
-check(single is None or (f'>{100 * single["mfu"]:.3g}<' in cell and single["strategy"]["name"] in cell), f"each cell has its plan: {cell}")
+check(single is None or (f'>{100 * single["mfu"]:#.3g}<' in cell and single["strategy"]["name"] in cell), f"each cell has its plan: {cell}")
 succeed(*SWEEP, "--sweep", "tp=1,2", "--html", page)
 check('class="heat"' not in page.read_text(), "one list is no map")
 

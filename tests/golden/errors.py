@@ -102,7 +102,7 @@ TABLE = [
     ([*PLAN, "--fix", "schedule=zb-h"], 2, "did you mean 'zb-h1'?"),
     (["plan", "llama-3-8b", "--cluster", "4xdgx-h100", "--workers", "64"], 2, "contradicts --cluster 4xdgx-h100"),
     ([*EIGHT, "--explain", "step_second"], 2, "did you mean 'step_seconds'?"),
-    ([*EIGHT, "--explain", "traffic"], 2, "close: hidden_traffic"),
+    ([*EIGHT, "--explain", "traffic"], 2, "close: elementwise_traffic"),
     ([*EIGHT, "--explain", "zzz"], 2, "--explain alone lists the parts of the step and of memory"),
     ([*EIGHT, "--what-if", "bandwith=2x"], 2, "did you mean 'bandwidth'?"),
     ([*EIGHT, "--what-if", "bandwidth=fast"], 2, "bandwidth=2x"),

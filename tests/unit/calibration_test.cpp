@@ -92,7 +92,6 @@ TEST_P(CatalogCalibration, FractionsAreFractions) {
                           gemm_other,
                           attention_ampere,
                           attention_hopper,
-                          attention_blackwell,
                           attention_consumer,
                           attention_tpu,
                           attention_other,
@@ -109,12 +108,10 @@ TEST_P(CatalogCalibration, FractionsAreFractions) {
                           pcie,
                           other_scale_up,
                           scale_out,
-                          tensor_exposed_old,
                           tensor_exposed,
                           gradients_exposed_old,
                           gradients_exposed,
-                          shard_overlap_loss,
-                          context_exposed}) {
+                          shard_overlap_loss}) {
         EXPECT_LE(at(id).value, 1.0) << constants()[static_cast<std::size_t>(id)].key;
     }
 }

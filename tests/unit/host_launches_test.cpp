@@ -224,9 +224,9 @@ TEST(Power, OfACardBelowItsPeakLowersTheSustainedRate) {
     EXPECT_EQ(rate(limited), rate(sxm));
 }
 
-TEST(UntunedShare, LowersEveryRateOfAChipFasterThanAnA100) {
-    // Expectation: an H100 has 989.5 / 312 of an A100's peak and 3350 / 2039 of its bandwidth; software that its users put together
-    // loses that ratio to the power of the constant.
+TEST(UntunedShare, LowersTheProductsOfAChipFasterThanAnA100) {
+    // Expectation: an H100 has 989.5 / 312 of an A100's peak; software that its users put together loses that ratio to the power of
+    // the constant. Memory is as fast for all.
     auto const constants = training::fitted().values();
     auto const rates = [&](char const* chip, char const* framework) {
         return kernel_rates(training::catalog().accelerator(chip), Precision::bf16, software(framework), constants);
@@ -237,9 +237,9 @@ TEST(UntunedShare, LowersEveryRateOfAChipFasterThanAnA100) {
     EXPECT_NEAR(loose.gemm / tuned.gemm, share, 1e-3);
     EXPECT_NEAR(loose.head_gemm / tuned.head_gemm, share, 1e-3);
     EXPECT_NEAR(loose.unfused / tuned.unfused, share, 1e-3);
-    EXPECT_NEAR(loose.memory / tuned.memory, std::pow(2039.0 / 3350.0, constants[Constant::untuned_exponent]), 1e-3);
-    for (char const* chip : {"a100-sxm-80gb", "v100-sxm2-32gb", "rtx-3090"}) {
-        EXPECT_EQ(rates(chip, "pytorch").memory, rates(chip, "llm-foundry").memory) << chip;
+    EXPECT_EQ(loose.memory, tuned.memory);
+    for (char const* chip : {"a100-sxm-80gb", "v100-sxm2-32gb"}) {
+        EXPECT_EQ(rates(chip, "pytorch").gemm, rates(chip, "llm-foundry").gemm) << chip;
     }
 }
 
@@ -250,9 +250,6 @@ TEST(UntunedShare, IsAFactorOfEachRateThatAnExplanationPrints) {
     EXPECT_EQ(explain_untuned(book, chip, software("pytorch"), constants), " * untuned_share");
     EXPECT_EQ(book["untuned_share"], untuned_share(chip, software("pytorch"), constants));
     EXPECT_EQ(explain_untuned(book, chip, software("megatron-core"), constants), "");
-    EXPECT_EQ(explain_untuned_memory(book, chip, software("pytorch"), constants), " * untuned_memory_share");
-    EXPECT_EQ(book["untuned_memory_share"], untuned_memory_share(chip, software("pytorch"), constants));
-    EXPECT_EQ(explain_untuned_memory(book, chip, software("megatron-core"), constants), "");
 }
 
 TEST(LikelyFramework, FollowsMachineAndJob) {

@@ -1,6 +1,7 @@
 #include "support/training.hpp"
 
 #include "headroom/training/kernel.hpp"
+#include "headroom/training/smooth_maximum.hpp"
 
 #include <gtest/gtest.h>
 
@@ -28,18 +29,16 @@ double seconds(double m, double n, double k, KernelRates const& rates) {
     return product_time({.m = m, .n = n, .k = k}, rates.gemm, rates).base();
 }
 
-TEST(SmoothMaximum, LiesBetweenTheLargerAndTheEighthRootOfTwo) {
+TEST(SmoothMaximum, LiesBetweenTheLargerAndTheCubeRootOfTwo) {
     EXPECT_EQ(smooth_maximum(0.0, 0.0), 0.0);
     EXPECT_EQ(smooth_maximum(3.0, 0.0), 3.0);
-    EXPECT_DOUBLE_EQ(smooth_maximum(1.0, 1.0), std::pow(2.0, 0.125)); // the widest rounding: 9 %
+    EXPECT_DOUBLE_EQ(smooth_maximum(1.0, 1.0), std::cbrt(2.0)); // the widest rounding: 26 %
     for (double a = 1e-9; a < 1e9; a *= 7.3) {
         for (double b = 1e-9; b < 1e9; b *= 5.1) {
             double const smooth = smooth_maximum(a, b);
             EXPECT_GE(smooth, std::max(a, b));
-            EXPECT_LE(smooth, std::max(a, b) * std::pow(2.0, 0.125) * (1.0 + 1e-15));
             EXPECT_EQ(smooth, smooth_maximum(b, a));
-            EXPECT_NEAR(smooth, std::max(a, b) * std::pow(1.0 + std::pow(std::min(a, b) / std::max(a, b), 8), 0.125),
-                        1e-12 * smooth);
+            EXPECT_NEAR(smooth / std::cbrt(a * a * a + b * b * b), 1.0, 1e-12);
         }
     }
 }
@@ -214,9 +213,9 @@ TEST(GroupedProducts, ShareOneQueueOfTiles) {
     rates.grouped = 0.5;
     EXPECT_DOUBLE_EQ(product_time(experts, rates.gemm, rates).base(), work / 0.5e14);
     // Expectation: each reads its own weights: 8 of 1280 x 4096 elements, and rows, of two bytes.
-    rates.memory = 1e9 * BytesPerSecond{1.0};
+    rates.memory = 1e6 * BytesPerSecond{1.0}; // so slow that the products take no part
     double const bytes = 8 * 2.0 * (256.0 * 4096 + 4096.0 * 1280 + 256.0 * 1280);
-    EXPECT_NEAR(product_time(experts, rates.gemm, rates).base() / (bytes / 1e9), 1.0, 1e-9);
+    EXPECT_NEAR(product_time(experts, rates.gemm, rates).base() / (bytes / 1e6), 1.0, 1e-9);
 }
 
 TEST(Products, MoveWhatTheySayTheyMove) {
@@ -252,7 +251,7 @@ TEST(KernelRates, FollowThePrecision) {
     auto const bf16 = kernel_rates(h100, Precision::bf16, framework, constants);
     auto const fp8 = kernel_rates(h100, Precision::fp8, framework, constants);
     EXPECT_NEAR(bf16.gemm / (h100.peak.bf16 * constants[Constant::gemm_hopper]), 1.0, 1e-12);
-    EXPECT_NEAR(fp8.gemm / bf16.gemm, h100.peak.fp8 / h100.peak.bf16 * constants[Constant::fp8_hopper], 1e-12);
+    EXPECT_NEAR(fp8.gemm / bf16.gemm, h100.peak.fp8 / h100.peak.bf16, 1e-12);
     EXPECT_EQ(fp8.head_gemm, bf16.gemm);
     EXPECT_EQ(fp8.attention, bf16.attention);
     auto const fp32 = kernel_rates(h100, Precision::fp32, framework, constants);

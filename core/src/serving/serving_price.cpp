@@ -1,5 +1,8 @@
 #include "serving/serving_price.hpp"
 
+#include "headroom/training/smooth_maximum.hpp"
+
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>

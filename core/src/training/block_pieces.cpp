@@ -12,8 +12,6 @@ using namespace headroom::network;
 
 namespace {
 
-constexpr double elements_two_bytes = 2.0;
-
 BlockSizes sizes_of(Model const& model, BlockKind const& kind, LayerShape const& shape) {
     double const t = shape.tp;
     auto const attention = attention_shape(model, kind);
@@ -185,15 +183,12 @@ void BlockPieces::low_precision_and_adapters(Phase phase, double passes) {
 }
 
 double BlockPieces::fused_lora_bytes() const {
+    constexpr double element = 2.0;
     double elements = 0.0;
-    bool attention_input = false, feed_forward_input = false; // read once for all matrices that share it
     for (auto const& matrix : adapted_matrices(model_, kind_, shape_.adapter_modules)) {
-        bool& read = matrix.attention ? attention_input : feed_forward_input;
-        if (matrix.by_rows || !read) { elements += matrix.in_of(shape_.tp); }
-        read = read || !matrix.by_rows;
-        elements += 2.0 * matrix.out_of(shape_.tp);
+        elements += matrix.in_of(shape_.tp) + 2.0 * matrix.out_of(shape_.tp);
     }
-    return size_.tokens * elements_two_bytes * elements;
+    return size_.tokens * element * elements;
 }
 
 double BlockPieces::eager_adapter_bytes(bool backward) const {

@@ -69,7 +69,7 @@ protected:
     /// inputs and outputs, and its products at the rate of large ones, as one of equal FLOPs.
     void low_precision_and_adapters(Phase phase, double passes);
     [[nodiscard]] double converted_elements() const;
-    /// Bytes that LoRA matrices move in fused kernels, a pass: each input read once, each output read and written, in 16 bits.
+    /// Bytes that LoRA matrices move in fused kernels, a pass: inputs read, outputs read and written, in 16 bits.
     [[nodiscard]] double fused_lora_bytes() const;
     /// Bytes that LoRA matrices move in lines of PyTorch, a pass. Forward 21 for each element that goes in (a copy in 32 bits
     /// 6, dropout with its mask 9, a copy in 16 bits 6) and 12 for each that comes out (product 2, scale 4, sum 6);

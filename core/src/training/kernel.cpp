@@ -1,6 +1,7 @@
 #include "headroom/training/kernel.hpp"
 
 #include "headroom/training/host_launches.hpp"
+#include "headroom/training/smooth_maximum.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +13,7 @@ namespace headroom::training {
 namespace {
 
 struct GenerationRow {
-    Constant gemm, attention, fp8;
+    Constant gemm, attention;
 };
 
 GenerationRow row_of(Generation generation) {
@@ -20,40 +21,30 @@ GenerationRow row_of(Generation generation) {
     using enum Constant;
     switch (generation) {
     case volta:
-    case turing: return {gemm_volta, attention_other, fp8_hopper};
-    case ampere: return {gemm_ampere, attention_ampere, fp8_hopper};
-    case ada: return {gemm_ada, attention_other, fp8_hopper};
-    case hopper: return {gemm_hopper, attention_hopper, fp8_hopper};
-    case blackwell: return {gemm_blackwell, attention_blackwell, fp8_blackwell};
-    case blackwell_ultra: return {gemm_blackwell_ultra, attention_blackwell, fp8_blackwell};
+    case turing: return {gemm_volta, attention_other};
+    case ampere: return {gemm_ampere, attention_ampere};
+    case ada: return {gemm_ada, attention_other};
+    case hopper: return {gemm_hopper, attention_hopper};
+    case blackwell: return {gemm_blackwell, attention_hopper};
+    case blackwell_ultra: return {gemm_blackwell_ultra, attention_hopper};
     case ada_consumer:
-    case blackwell_consumer: return {gemm_consumer, attention_consumer, fp8_hopper};
+    case blackwell_consumer: return {gemm_consumer, attention_consumer};
     case tpu_v3:
     case tpu_v4:
     case tpu_v5e:
     case tpu_v5p:
     case tpu_v6e:
-    case tpu_v7x: return {gemm_tpu, attention_tpu, fp8_blackwell};
+    case tpu_v7x: return {gemm_tpu, attention_tpu};
     case cdna2:
     case cdna3:
-    case cdna4: return {gemm_cdna, attention_other, fp8_hopper};
-    default: return {gemm_other, attention_other, fp8_hopper};
+    case cdna4: return {gemm_cdna, attention_other};
+    default: return {gemm_other, attention_other};
     }
 }
 
 /// Constants of a chip. GeForce sums in 32 bits at half the rate and sustains more of it, as do other cut parts.
 GenerationRow row_of(Accelerator const& chip) {
     return row_of(cut_share(chip) < 1.0 ? chip.generation : Generation::ada_consumer);
-}
-
-/// The constant that products of a narrow format have besides; none: a factor of 1.
-std::optional<Constant> low_precision_factor(Precision precision, GenerationRow const& row) {
-    switch (precision) {
-    case Precision::fp8: return row.fp8;
-    case Precision::mxfp8: return Constant::mxfp8;
-    case Precision::nvfp4: return Constant::nvfp4;
-    default: return std::nullopt;
-    }
 }
 
 /// The constant that an attention kernel has besides; none: a factor of 1.
@@ -131,15 +122,6 @@ Seconds unfused_attention_time(Operation const& operation, KernelRates const& ra
 
 Constant gemm_constant(Accelerator const& chip) { return row_of(chip).gemm; }
 
-double smooth_maximum(double a, double b) {
-    double const larger = std::max(a, b);
-    if (larger <= 0.0) { return 0.0; }
-    double const ratio = std::min(a, b) / larger;
-    double const r2 = ratio * ratio;
-    double const r4 = r2 * r2;
-    return larger * std::sqrt(std::sqrt(std::sqrt(1.0 + r4 * r4)));
-}
-
 KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework const& framework,
                          Calibration const& constants) {
     auto const row = row_of(chip);
@@ -148,15 +130,15 @@ KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework
     auto const sixteen_bit = peak_rate(chip, plain_precision(precision)) * share;
     double const fused = elementwise_factor(framework, constants);
     KernelRates rates;
-    // two fitted factors may come out above one together; no product beats the peak
-    double const narrow = fraction * value_of(low_precision_factor(precision, row), constants);
-    rates.gemm = peak_rate(chip, precision) * share * std::min(1.0, narrow) * recipe_factor(precision, framework);
+    rates.traffic.fill(1.0);
+    double const narrow = precision == Precision::nvfp4 ? constants[Constant::nvfp4] : 1.0;
+    rates.gemm = peak_rate(chip, precision) * share * fraction * narrow * recipe_factor(precision, framework);
     rates.head_gemm = sixteen_bit * fraction;
     rates.attention = sixteen_bit * constants[row.attention] *
                       cut_factor(chip, constants, row.attention, Constant::attention_consumer) *
                       value_of(attention_kernel_factor(framework.attention, chip.generation), constants);
     rates.unfused = rates.head_gemm * constants[Constant::unfused_gemm];
-    rates.memory = sustained_memory(chip, framework, constants);
+    rates.memory = sustained_memory(chip, constants);
     rates.element = element_bytes(precision);
     rates.operand = operand_bytes(precision);
     rates.units = chip.units;
@@ -167,15 +149,12 @@ KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework
     auto const traffic = [&rates](MemoryClass kind) -> double& {
         return rates.traffic[static_cast<std::size_t>(kind)];
     };
-    traffic(MemoryClass::hidden) = constants[Constant::bytes_hidden] * fused;
-    traffic(MemoryClass::sharded) = constants[Constant::bytes_sharded] * fused;
-    traffic(MemoryClass::feed_forward) = constants[Constant::bytes_ffn] * fused;
+    for (MemoryClass const kind : {MemoryClass::hidden, MemoryClass::sharded, MemoryClass::feed_forward}) {
+        traffic(kind) = constants[Constant::bytes_elementwise] * fused;
+    }
     traffic(MemoryClass::logits) = framework.loss_bytes > 0.0 ? framework.loss_bytes : constants[Constant::bytes_logit];
-    traffic(MemoryClass::cast) = constants[Constant::cast_bytes];
     traffic(MemoryClass::scores) = constants[Constant::unfused_passes];
-    traffic(MemoryClass::routing) = constants[Constant::routing_bytes];
     traffic(MemoryClass::scan) = constants[Constant::scan_bytes];
-    traffic(MemoryClass::adapter) = traffic(MemoryClass::image) = 1.0;
     rates.grouped = constants[Constant::grouped_gemm];
     return rates;
 }
@@ -304,13 +283,11 @@ namespace {
 /// Name of the factor on the counted bytes of element-wise work in an explanation; empty: 1.
 std::string traffic_factor(MemoryClass kind) {
     switch (kind) {
-    case MemoryClass::hidden: return "hidden_traffic";
-    case MemoryClass::sharded: return "sharded_traffic";
-    case MemoryClass::feed_forward: return "feed_forward_traffic";
+    case MemoryClass::hidden:
+    case MemoryClass::sharded:
+    case MemoryClass::feed_forward: return "elementwise_traffic";
     case MemoryClass::logits: return "logit_traffic";
-    case MemoryClass::cast: return "cast_bytes";
     case MemoryClass::scores: return "unfused_passes";
-    case MemoryClass::routing: return "routing_bytes";
     case MemoryClass::scan: return "scan_bytes";
     default: return {};
     }
@@ -322,19 +299,14 @@ void explain_traffic(TermBook& book, Framework const& framework, Calibration con
     auto const add = [&](MemoryClass kind, std::string const& formula) {
         book.formula(traffic_factor(kind), "", formula, rates.traffic[static_cast<std::size_t>(kind)]);
     };
-    add(MemoryClass::hidden, explain(book, constants, Constant::bytes_hidden) + fused);
-    add(MemoryClass::sharded, explain(book, constants, Constant::bytes_sharded) + fused);
-    add(MemoryClass::feed_forward, explain(book, constants, Constant::bytes_ffn) + fused);
+    add(MemoryClass::hidden, explain(book, constants, Constant::bytes_elementwise) + fused);
     if (framework.loss_bytes > 0.0) {
         book.add(TermKind::framework, "loss_bytes", "", framework.name, framework.loss_bytes);
         add(MemoryClass::logits, "loss_bytes");
     } else {
         add(MemoryClass::logits, explain(book, constants, Constant::bytes_logit));
     }
-    for (Constant const id :
-         {Constant::cast_bytes, Constant::unfused_passes, Constant::routing_bytes, Constant::scan_bytes}) {
-        explain(book, constants, id);
-    }
+    for (Constant const id : {Constant::unfused_passes, Constant::scan_bytes}) { explain(book, constants, id); }
 }
 
 /// Terms of one operation: its name stands for each $ in a formula.
@@ -397,7 +369,7 @@ void explain_product(OperationTerms& terms, Operation const& o, std::string cons
     terms.formula("memory_seconds", "s", group + "$bytes / memory_rate",
                   launched * product_bytes(o, rates) / rates.memory.base());
     terms.kernel(std::string{grouped || o.times == 1.0 ? "" : "$products * "} +
-                     "($math_seconds ^ 8 + $memory_seconds ^ 8) ^ (1 / 8)",
+                     "($math_seconds ^ 3 + $memory_seconds ^ 3) ^ (1 / 3)",
                  product_time(o, plain, rates));
 }
 
@@ -443,9 +415,9 @@ void explain_rates(TermBook& book, Accelerator const& chip, Precision precision,
     book.formula("gemm_fraction", "", explain_sustained_fraction(book, chip, precision, framework, constants),
                  sustained_fraction(chip, precision, framework, constants));
     std::string const share = explain_untuned(book, chip, framework, constants);
-    auto const narrow = low_precision_factor(precision, row);
     book.formula("gemm_rate", "FLOP/s",
-                 "peak_flops * min(1, gemm_fraction" + (narrow ? " * " + constant(*narrow) : "") + ")" +
+                 "peak_flops * gemm_fraction" +
+                     (precision == Precision::nvfp4 ? " * " + constant(Constant::nvfp4) : "") +
                      explain_recipe(book, precision, framework) + share,
                  rates.gemm.base());
     book.formula("head_gemm_rate", "FLOP/s", "peak_16_bit_flops * gemm_fraction" + share, rates.head_gemm.base());
@@ -457,9 +429,7 @@ void explain_rates(TermBook& book, Accelerator const& chip, Precision precision,
                  rates.attention.base());
     book.formula("unfused_rate", "FLOP/s", "head_gemm_rate * " + constant(Constant::unfused_gemm),
                  rates.unfused.base());
-    book.formula("memory_rate", "B/s",
-                 "memory_bandwidth * " + constant(Constant::memory_fraction) +
-                     explain_untuned_memory(book, chip, framework, constants),
+    book.formula("memory_rate", "B/s", "memory_bandwidth * " + constant(Constant::memory_fraction),
                  rates.memory.base());
     for (Constant const id : {Constant::attention_half_length, Constant::attention_small_head,
                               Constant::attention_backward, Constant::grouped_gemm}) {

@@ -1,5 +1,6 @@
 #include "operation_price.hpp"
 
+#include "headroom/training/smooth_maximum.hpp"
 #include "headroom/training/step.hpp"
 
 #include <algorithm>
@@ -85,12 +86,7 @@ private:
 
 } // namespace
 
-Seconds PassCost::total() const {
-    Seconds const larger = std::max(chip, host);
-    if (host.base() <= 0.0 || larger.base() <= 0.0) { return larger; }
-    double const ratio = std::min(chip, host) / larger;
-    return larger * std::cbrt(1.0 + ratio * ratio * ratio);
-}
+Seconds PassCost::total() const { return Seconds{smooth_maximum(chip.base(), host.base())}; }
 
 Seconds LayerCost::chip() const {
     return gemm + attention + memory + tensor.exposed + context.exposed + experts.exposed;

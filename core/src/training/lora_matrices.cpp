@@ -6,18 +6,16 @@ namespace headroom::training {
 
 std::vector<AdaptedMatrix> adapted_matrices(Model const& model, BlockKind const& kind, unsigned modules) {
     std::vector<AdaptedMatrix> found;
-    auto const add = [&](unsigned module, double in, double out, bool by_rows, bool attention = false) {
-        if ((modules & module) != 0) {
-            found.push_back({.in = in, .out = out, .by_rows = by_rows, .attention = attention});
-        }
+    auto const add = [&](unsigned module, double in, double out, bool by_rows) {
+        if ((modules & module) != 0) { found.push_back({.in = in, .out = out, .by_rows = by_rows}); }
     };
     double const h = model.hidden;
     if (attends(kind.mixer)) {
         auto const a = attention_shape(model, kind);
-        add(adapter_module::query, h, a.heads * a.head_dim, false, true);
-        add(adapter_module::key, h, a.kv_heads * a.head_dim, false, true);
-        add(adapter_module::value, h, a.kv_heads * a.value_dim, false, true);
-        add(adapter_module::output, a.heads * a.value_dim, h, true, true);
+        add(adapter_module::query, h, a.heads * a.head_dim, false);
+        add(adapter_module::key, h, a.kv_heads * a.head_dim, false);
+        add(adapter_module::value, h, a.kv_heads * a.value_dim, false);
+        add(adapter_module::output, a.heads * a.value_dim, h, true);
     }
     if (kind.channel != Channel::dense) { return found; }
     double const f = ffn_of(model, kind);

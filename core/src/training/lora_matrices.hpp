@@ -11,7 +11,6 @@ namespace headroom::training {
 struct AdaptedMatrix {
     double in = 0.0, out = 0.0; ///< whole, before tensor ranks divide one of them
     bool by_rows = false;       ///< tensor ranks divide its input (attention output, down), else its output
-    bool attention = false;     ///< else of the feed-forward part
 
     [[nodiscard]] double in_of(double tensor_ranks) const { return by_rows ? in / tensor_ranks : in; }
     [[nodiscard]] double out_of(double tensor_ranks) const { return by_rows ? out : out / tensor_ranks; }

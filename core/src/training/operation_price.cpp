@@ -82,8 +82,8 @@ OperationPrice OperationPricer::collective(Operation const& operation) const {
         fastest(operation.collective, {operation.bytes}, tensor ? tensor_ : context_, fabric_).time.total() +
         Seconds{constants_[Constant::base_latency]};
     Seconds const time = once * operation.times;
-    double const context_share = exposes(TrafficKind::context) ? 1.0 : constants_[Constant::context_exposed];
-    return {time, time * (tensor ? tensor_exposed_share(operation.phase) : context_share)};
+    bool const overlaps = tensor ? overlaps_tensor() : !exposes(TrafficKind::context);
+    return {time, time * (overlaps ? constants_[Constant::tensor_exposed] : 1.0)};
 }
 
 ExpertExchange OperationPricer::exchange_of(Operation const& operation) const {
@@ -101,14 +101,10 @@ OperationPrice OperationPricer::exchange(Operation const& operation) const {
     return {time, time * experts_exposed_share()};
 }
 
-/// Exposed share of tensor-parallel collectives. Modern frameworks overlap gathers and scatters with products in both
-/// passes; older ones overlap part of the backward all-reduce with the weight gradient, and none of the forward one.
-double OperationPricer::tensor_exposed_share(Phase phase) const {
-    if (exposes(TrafficKind::tensor)) { return 1.0; }
-    if (framework_.tensor_overlap || shape_.overlap[TrafficKind::tensor] == Overlap::hidden) {
-        return constants_[Constant::tensor_exposed];
-    }
-    return phase == Phase::backward ? constants_[Constant::tensor_exposed_old] : 1.0;
+/// Whether gathers and scatters of tensor-parallel ranks overlap with products.
+bool OperationPricer::overlaps_tensor() const {
+    bool const hides = framework_.tensor_overlap || shape_.overlap[TrafficKind::tensor] == Overlap::hidden;
+    return hides && !exposes(TrafficKind::tensor);
 }
 
 /// Exposed share of the expert exchange. Frameworks that overlap it hide as large a share as of tensor-parallel

@@ -59,7 +59,7 @@ private:
     [[nodiscard]] OperationPrice collective(Operation const& operation) const;
     [[nodiscard]] OperationPrice exchange(Operation const& operation) const;
     [[nodiscard]] bool exposes(TrafficKind kind) const { return shape_.overlap[kind] == Overlap::off; }
-    [[nodiscard]] double tensor_exposed_share(Phase phase) const;
+    [[nodiscard]] bool overlaps_tensor() const;
     [[nodiscard]] double experts_exposed_share() const;
 
     LayerShape const& shape_;

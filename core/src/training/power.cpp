@@ -31,14 +31,8 @@ double watts_ratio(Accelerator const& chip) {
 /// Up to here power holds a part back as others of its generation, from there on not: H20 has 3.8 and L20 2.38 times the
 /// watts, other parts 0.5 to 1.72 times.
 constexpr double usual_watts = 1.75, plenty_of_watts = 2.35;
-// Rates of an A100, which ordinary software was written on.
+/// Peak of an A100, which ordinary software was written on.
 constexpr FlopsPerSecond known_peak{312e12};
-constexpr BytesPerSecond known_bandwidth{2039e9};
-
-/// `ratio`: a rate of an A100 over the chip's; infinite or no number where the chip has none.
-double untuned(double ratio, Framework const& framework, Calibration const& constants) {
-    return framework.ordinary && ratio < 1.0 ? std::pow(ratio, constants[Constant::untuned_exponent]) : 1.0;
-}
 
 bool knows_measured_gemm(Accelerator const& chip, Framework const& framework) {
     return chip.measured_gemm.base() > 0.0 && chip.peak.bf16.base() > 0.0 && !framework.paced;
@@ -119,16 +113,12 @@ std::string explain_sustained_fraction(TermBook& book, Accelerator const& chip, 
 }
 
 double untuned_share(Accelerator const& chip, Framework const& framework, Calibration const& constants) {
-    return untuned(known_peak / chip.peak.bf16, framework, constants);
+    double const ratio = known_peak / chip.peak.bf16; // infinite where the chip has none
+    return framework.ordinary && ratio < 1.0 ? std::pow(ratio, constants[Constant::untuned_exponent]) : 1.0;
 }
 
-double untuned_memory_share(Accelerator const& chip, Framework const& framework, Calibration const& constants) {
-    return untuned(known_bandwidth / chip.memory_bandwidth, framework, constants);
-}
-
-BytesPerSecond sustained_memory(Accelerator const& chip, Framework const& framework, Calibration const& constants) {
-    return chip.memory_bandwidth * constants[Constant::memory_fraction] *
-           untuned_memory_share(chip, framework, constants);
+BytesPerSecond sustained_memory(Accelerator const& chip, Calibration const& constants) {
+    return chip.memory_bandwidth * constants[Constant::memory_fraction];
 }
 
 std::string explain_untuned(TermBook& book, Accelerator const& chip, Framework const& framework,
@@ -139,17 +129,6 @@ std::string explain_untuned(TermBook& book, Accelerator const& chip, Framework c
     book.formula("untuned_share", "", "a100_over_peak ^ " + explain(book, constants, Constant::untuned_exponent),
                  share);
     return " * untuned_share";
-}
-
-std::string explain_untuned_memory(TermBook& book, Accelerator const& chip, Framework const& framework,
-                                   Calibration const& constants) {
-    double const share = untuned_memory_share(chip, framework, constants);
-    if (share == 1.0) { return {}; }
-    book.add(TermKind::catalog, "a100_over_bandwidth", "", "accelerator " + chip.name,
-             known_bandwidth / chip.memory_bandwidth);
-    book.formula("untuned_memory_share", "",
-                 "a100_over_bandwidth ^ " + explain(book, constants, Constant::untuned_exponent), share);
-    return " * untuned_memory_share";
 }
 
 } // namespace headroom::training

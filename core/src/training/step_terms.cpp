@@ -237,19 +237,17 @@ private:
         counted("compute_seconds", time.compute, "micro_batches * stage_kernel_seconds",
                 {"micro_batches", "stage_kernel_seconds"});
         measured("host_seconds", time.host, {"micro_batches", "stage_launch_seconds", "stage_kernel_seconds"});
-        auto const constant = [this](TrafficKind kind, bool overlaps, Constant built, Constant usual) {
+        auto const constant = [this](TrafficKind kind, bool overlaps, std::optional<Constant> usual = {}) {
             Overlap const stated = strategy_.overlap[kind];
             if (stated == Overlap::off) { return std::vector<Constant>{}; }
-            return std::vector{stated == Overlap::hidden || overlaps ? built : usual};
+            if (stated == Overlap::hidden || overlaps) { return std::vector{Constant::tensor_exposed}; }
+            return usual ? std::vector{*usual} : std::vector<Constant>{};
         };
         add_traffic("tensor", time.tensor_communication, strategy_.tp,
-                    constant(TrafficKind::tensor, framework.tensor_overlap, Constant::tensor_exposed,
-                             Constant::tensor_exposed_old));
-        add_traffic("context", time.context_communication, strategy_.cp,
-                    constant(TrafficKind::context, true, Constant::context_exposed, Constant::context_exposed));
+                    constant(TrafficKind::tensor, framework.tensor_overlap));
+        add_traffic("context", time.context_communication, strategy_.cp, constant(TrafficKind::context, true));
         add_traffic("expert", time.expert_communication, strategy_.ep,
-                    constant(TrafficKind::expert, framework.expert_overlap, Constant::tensor_exposed,
-                             Constant::experts_exposed));
+                    constant(TrafficKind::expert, framework.expert_overlap, Constant::experts_exposed));
         Names pipeline{"pp", "micro_batches", "stage_kernel_seconds", "model_kernel_seconds"};
         if (strategy_.pp > 1) { pipeline.push_back("hop_seconds"); }
         measured("pipeline_seconds", time.pipeline_communication, pipeline);

@@ -180,7 +180,7 @@ PlacedTraffic placed_traffic(StepSetting const& setting, Strategy const& strateg
 }
 
 BytesPerSecond sustained_memory(StepSetting const& setting) {
-    return sustained_memory(setting.cluster.accelerator, setting.framework, setting.constants);
+    return sustained_memory(setting.cluster.accelerator, setting.constants);
 }
 
 double update_products(StepSetting const& setting, Strategy const& strategy) {

@@ -32,16 +32,12 @@ enum class Constant : int {
     gemm_fp32,
     power_exponent,
     untuned_exponent,
-    // low-precision products: fraction of their own peak over the bf16 fraction
-    fp8_hopper,
-    fp8_blackwell,
-    mxfp8,
+    // products in NVFP4: fraction of their own peak over the bf16 fraction; FP8 and MXFP8 have that of bf16
     nvfp4,
     grouped_gemm,
     // fused attention
     attention_ampere,
     attention_hopper,
-    attention_blackwell,
     attention_consumer,
     attention_tpu,
     attention_other,
@@ -56,13 +52,9 @@ enum class Constant : int {
     unfused_gemm,
     // memory-bound work
     memory_fraction,
-    bytes_hidden,
-    bytes_sharded,
-    bytes_ffn,
+    bytes_elementwise,
     fused_bytes,
-    cast_bytes,
     bytes_logit,
-    routing_bytes,
     scan_bytes,
     // host
     host_eager,
@@ -83,13 +75,11 @@ enum class Constant : int {
     scale_out,
     base_latency,
     // what overlaps
-    tensor_exposed_old,
     tensor_exposed,
     gradients_exposed_old,
     gradients_exposed,
     shard_overlap_loss,
     unbucketed_traffic,
-    context_exposed,
     experts_exposed,
     // once a micro-batch, once a step
     accumulate_bytes,

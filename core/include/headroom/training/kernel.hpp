@@ -58,10 +58,9 @@ Demand demand_of(Operation const& operation, KernelRates const& rates, double qu
 ///
 ///     T = min over tiles (waves units 2 Tm Tn k / (R e_tile)) (+) e (m k + k n + m n) / B
 ///
-/// waves = ceil(tiles / units) up to 12, then tiles / units + 0.5; with fewer tiles than units split-K makes it
-/// tiles / units. e_tile is the efficiency of a tile's shape, e the bytes of an element; (+) is a
-/// smooth maximum (p = 8). The tiles of a group share one queue; an operation that says what it moves (a convolution
-/// reads its input once, not once a tap) moves that.
+/// waves = ceil(tiles / units) up to 12, then tiles / units + 0.5; with fewer tiles than units split-K makes it tiles / units.
+/// e_tile is the efficiency of a tile's shape, e the bytes of an element, (+) `smooth_maximum`. The tiles of a group share one queue;
+/// an operation that says what it moves (a convolution reads its input once, not once a tap) moves that.
 /// Holds for:  dense products; on chips without units 2 m n k / R replaces the tiles.
 /// Assumes:    operands are read once and the result written once.
 /// Source:     [NvidiaMatmulGuide]
@@ -121,25 +120,21 @@ std::string explain_sustained_fraction(TermBook& book, Accelerator const& chip, 
 /// Adds the power of a part to the terms of an explanation. Result: its factor on the rate; empty where it is 1.
 std::string explain_power(TermBook& book, Accelerator const& chip, Calibration const& constants);
 
-/// Shares of its rates that a chip sustains in software that its users put together: of products and attention, and of memory.
+/// Share of its rate of products and attention that a chip sustains in software that its users put together.
 ///
 ///     share = min(1, R100 / R)^untuned_exponent
 ///
-/// R is the chip's dense 16-bit peak or its memory bandwidth, R100 that of an A100: 312 TFLOP/s, 2039 GB/s. Products of shapes that
-/// nobody chose, eager kernels and the gaps between them gain less from a faster chip than its rates; tuned frameworks were
-/// rewritten for each (TMA, FP8, overlap).
+/// R is the chip's dense 16-bit peak, R100 that of an A100: 312 TFLOP/s. Products of shapes that nobody chose, and the gaps between
+/// kernels, gain less from a faster chip than its peak; tuned frameworks were rewritten for each (TMA, FP8, overlap).
 /// Holds for:  frameworks whose record says `ordinary`; others: 1.
-/// Assumes:    products, attention and memory lose alike; chips below an A100's rates lose nothing.
+/// Assumes:    products and attention lose alike; chips below an A100's peak lose nothing.
 /// Source:     [StasMlEngineering]: the best product reaches 0.87 of an A100's peak, 0.80 of an H100's, 0.74 of a Gaudi 3's.
 double untuned_share(Accelerator const& chip, Framework const& framework, Calibration const& constants);
-double untuned_memory_share(Accelerator const& chip, Framework const& framework, Calibration const& constants);
-/// Sustained rate of a chip's memory: its bandwidth times `memory_fraction` and that share.
-BytesPerSecond sustained_memory(Accelerator const& chip, Framework const& framework, Calibration const& constants);
-/// Adds such a share to the terms of an explanation. Result: " * NAME"; empty where it is 1.
+/// Adds that share to the terms of an explanation. Result: " * NAME"; empty where it is 1.
 std::string explain_untuned(TermBook& book, Accelerator const& chip, Framework const& framework,
                             Calibration const& constants);
-std::string explain_untuned_memory(TermBook& book, Accelerator const& chip, Framework const& framework,
-                                   Calibration const& constants);
+/// Sustained rate of a chip's memory: its bandwidth times `memory_fraction`.
+BytesPerSecond sustained_memory(Accelerator const& chip, Calibration const& constants);
 
 /// Adds the rates of a chip to the terms of an explanation: gemm_rate, head_gemm_rate, attention_rate, unfused_rate and
 /// memory_rate, from peaks and constants; and the factors on the bytes of element-wise work.
@@ -150,8 +145,5 @@ void explain_rates(TermBook& book, Accelerator const& chip, Precision precision,
 /// dimensions; as a priced step counts it: times `pace`, in whole picoseconds. Needs the rates and `pace`.
 void explain_kernel(TermBook& book, std::string const& name, Operation const& operation, std::string const& rate,
                     KernelRates const& rates);
-
-/// (a^p + b^p)^(1/p) with p = 8: the larger of the two, rounded where they meet.
-double smooth_maximum(double a, double b);
 
 } // namespace headroom::training

@@ -35,8 +35,8 @@ struct PassCost {
     ///
     ///     (chip^3 + host^3)^(1/3)
     ///
-    /// The exponent is lower than that of a kernel's smooth maximum: a pass begins with an empty launch queue, and long
-    /// and short kernels alternate, so chip and CPU wait for each other where both take about as long.
+    /// A pass begins with an empty launch queue, and long and short kernels alternate, so chip and CPU wait for each other
+    /// where both take about as long.
     /// Holds for:  host = 0 gives the chip's time; equal times give 26 % more than either.
     /// Assumes:    the exponent, a guess between 2 and 8 that was made with the residuals in view.
     [[nodiscard]] Seconds total() const;

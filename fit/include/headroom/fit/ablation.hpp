@@ -21,6 +21,9 @@ struct Ablation {
     std::vector<Held> held = {};
 };
 
+/// Constants with those of an element held where they make it nothing.
+training::CalibrationSet holding(training::CalibrationSet set, Ablation const& ablation);
+
 /// The elements of the model, one by one; the first is the whole model, with nothing taken out.
 std::vector<Ablation> ablations();
 
@@ -37,7 +40,6 @@ FittedModel fitted_without(Ablation const& ablation, std::span<training::Publish
 /// Errors of a model without an element, fitted anew.
 struct AblationResult {
     std::string_view name, instead;
-    int free_constants = 0;
     training::ErrorSummary dense, dense_left_out;       ///< runs of dense models; each source left out
     training::ErrorSummary mixtures, mixtures_left_out; ///< runs of mixtures and hybrids
     /// Runs whose step the element is more than `moved_by` of, by the constants of the whole model; and the means of their
