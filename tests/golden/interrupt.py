@@ -42,17 +42,21 @@ if found := interrupted(SERVE, lambda value: value["choices"]):
     check(value["complete"] is False, "an interrupted inference is not complete")
     check("stopping" in err and "interrupted" in err, f"inference says that it was interrupted: {err!r}")
 
-# samples that come out of a pipe without end
+# samples enough for seconds, eight times: a file that is named twice is refused
 SAMPLES = SCRATCH / "samples.csv"
 with SAMPLES.open("w") as file:
     for part in range(400):
         file.write("".join(f"{1 + (7 * line + part) % 1000}.5,0\n" for line in range(25_000)))
-TAIL = [PROGRAM, "tail", *[SAMPLES] * 8, "--column", "1", "--unit", "ms", "--format", "json"]
+COPIES = [SCRATCH / f"samples{copy}.csv" for copy in range(8)]
+for copy in COPIES:
+    copy.hardlink_to(SAMPLES)
+TAIL = [PROGRAM, "tail", *COPIES, "--column", "1", "--unit", "ms", "--format", "json"]
 if found := interrupted(TAIL, lambda value: value["samples"]["count"]):
     value, err = found
     check(value["complete"] is False, "an interrupted tail is not complete")
     check("stopping" in err and "interrupted" in err, f"tail says that it was interrupted: {err!r}")
-SAMPLES.unlink()
+for file in (SAMPLES, *COPIES):
+    file.unlink()
 
 # The handler is gone once the first Ctrl-C has come: the second ends the program, unless it is through by then. Before the work
 # begins, the first ends it.
