@@ -109,7 +109,8 @@ constexpr Field waiting_rows[] = {
     {"rank", "Number of the rank.", member<&RankWaiting::rank>},
     {"last", "Collectives to which it came last.", member<&RankWaiting::last>},
     {"waited_seconds", "Time that it waited for later ranks.", seconds<&RankWaiting::waited>},
-    {"kept_waiting_seconds", "Time by which it came after the rank before it.", seconds<&RankWaiting::kept_waiting>},
+    {"kept_waiting_seconds", "Time in which it alone was missing; overlapping waits count once.",
+     seconds<&RankWaiting::kept_waiting>},
 };
 constexpr FieldTable waiting_table = field_table<RankWaiting>("rank_waiting", waiting_rows);
 

@@ -105,8 +105,8 @@ Ticks offset_near(ClockOffset const& clock, std::int64_t moment);
 struct RankWaiting {
     std::int64_t rank = 0;
     std::int64_t last = 0;  ///< collectives that waited for this rank
-    Ticks waited = 0;       ///< sum over collectives of last begin less own begin
-    Ticks kept_waiting = 0; ///< union, where it was last, of the times from the begin before to its own
+    Ticks waited = 0;       ///< sum over collectives of last begin, or its own end if earlier, less own begin
+    Ticks kept_waiting = 0; ///< time in which it alone was missing; overlapping waits count once
 };
 FieldTable const& field_table_of(RankWaiting const*);
 

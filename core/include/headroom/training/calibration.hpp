@@ -32,7 +32,7 @@ enum class Constant : int {
     gemm_fp32,
     power_exponent,
     untuned_exponent,
-    // products in NVFP4: fraction of their own peak over the bf16 fraction; FP8 and MXFP8 have that of bf16
+    // products in NVFP4: fraction of their own peak over the bf16 fraction, which FP8 and MXFP8 reach
     nvfp4,
     grouped_gemm,
     // fused attention

@@ -28,7 +28,7 @@ Framework with_kernels(Framework framework, KernelChoice const& choice);
 /// RMS norm in primitives is 7 kernels (convert, square, mean, root, two products, convert back), layer norm 1; rotary
 /// positions 10; a core 3 fused, 11 in products; a gated feed-forward part 5, a plain one 4; dropout 2; autocast
 /// converts each matrix, its bias and its input; each matrix with LoRA 8 (convert,
-/// dropout, two products, scale, sum, convert), of DoRA 13 more; each quantised matrix 3, of GPTQ 12.
+/// dropout, two products, scale, sum, convert), of DoRA 13 more; each quantised matrix 3, of GPTQ 6.
 ///
 /// Holds for:  software whose blocks are lines of PyTorch, and is counted from these.
 /// Assumes:    a launch costs the host the same whatever it launches.

@@ -120,7 +120,7 @@ std::string explain_sustained_fraction(TermBook& book, Accelerator const& chip, 
 /// Adds the power of a part to the terms of an explanation. Result: its factor on the rate; empty where it is 1.
 std::string explain_power(TermBook& book, Accelerator const& chip, Calibration const& constants);
 
-/// Share of its rate of products and attention that a chip sustains in software that its users put together.
+/// Rate of products and attention in software that its users put together, over that in tuned software.
 ///
 ///     share = min(1, R100 / R)^untuned_exponent
 ///

@@ -36,7 +36,7 @@ enum class Traffic {
     context, ///< the ranks that share a sequence
     experts, ///< the ranks that share the experts of a layer
 };
-/// Class of element-wise memory traffic: each has a calibrated ratio of actual to minimum bytes.
+/// Class of element-wise memory traffic, by which the ratio of moved to counted bytes is chosen.
 enum class MemoryClass {
     hidden,       ///< h-wide tensors: norms and residuals
     sharded,      ///< queries, keys and values, split over tensor ranks

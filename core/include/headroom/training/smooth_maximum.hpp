@@ -9,7 +9,7 @@ namespace headroom::training {
 ///
 ///     (a^3 + b^3)^(1/3)
 ///
-/// Where both take about as long they wait for each other: of short kernels each waits for its first operands, a pass begins with
+/// Where both take about equally long they wait for each other: a short kernel waits for its first operands, a pass begins with
 /// an empty launch queue, and long and short kernels alternate.
 /// Holds for:  b = 0 gives a; equal times give 26 % more than either.
 /// Assumes:    the exponent, a guess between 2 and 8 that was made with the residuals in view.

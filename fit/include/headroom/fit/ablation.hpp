@@ -21,7 +21,7 @@ struct Ablation {
     std::vector<Held> held = {};
 };
 
-/// Constants with those of an element held where they make it nothing.
+/// Constants, with those of an element held at the values that switch it off.
 training::CalibrationSet holding(training::CalibrationSet set, Ablation const& ablation);
 
 /// The elements of the model, one by one; the first is the whole model, with nothing taken out.
