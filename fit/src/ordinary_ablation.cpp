@@ -73,13 +73,13 @@ std::vector<WeightedValue> weighted(std::span<PublishedRun const> runs, Errors c
     return all;
 }
 
-/// Means over the runs that an element moves.
+/// Means over the runs that an element moves: from `with` to `alone`, by the same constants.
 void add_moved(OrdinaryResult& result, std::span<PublishedRun const> runs, Errors const& whole, Errors const& without,
-               Errors const& alone) {
+               Errors const& with, Errors const& alone) {
     std::map<std::string_view, std::pair<double, int>> of; // sum of what the error grows by, runs
     for (std::size_t i = 0; i < runs.size(); ++i) {
-        if (!whole[i] || !without[i] || !alone[i]) { continue; }
-        if (std::abs(*alone[i] - *whole[i]) <= moved_by * (1.0 + *whole[i])) { continue; }
+        if (!whole[i] || !without[i] || !with[i] || !alone[i]) { continue; }
+        if (std::abs(*alone[i] - *with[i]) <= moved_by * (1.0 + *with[i])) { continue; }
         ++result.moved;
         result.errors.whole += std::abs(*whole[i]);
         result.errors.without += std::abs(*without[i]);
@@ -111,6 +111,7 @@ std::vector<OrdinaryResult> without_ordinary_elements(std::span<PublishedRun con
                                                       FitSettings const& settings) {
     std::vector<OrdinaryResult> results;
     Errors whole;
+    Errors const with = errors_of(runs, set);
     for (auto const& ablation : ordinary_ablations()) {
         auto const asked = changed(runs, ablation.change);
         auto const without = left_out_errors(asked, holding(set, ablation), settings);
@@ -120,7 +121,7 @@ std::vector<OrdinaryResult> without_ordinary_elements(std::span<PublishedRun con
                               .instead = ablation.instead,
                               .median = weighted_quantile(samples, 0.5),
                               .p90 = weighted_quantile(samples, 0.9)};
-        add_moved(result, asked, whole, without, errors_of(asked, holding(set, ablation)));
+        add_moved(result, asked, whole, without, with, errors_of(asked, holding(set, ablation)));
         results.push_back(result);
     }
     return results;
