@@ -199,7 +199,7 @@ accuracy: build ## the plots of docs/accuracy.md
 	@scripts/packages.sh packages-long.txt
 	@scripts/accuracy_plots.py $(PROGRAM) docs/plots
 
-ablation: build ## what each element of the step model is worth: fitted anew without it (25 minutes)
+ablation: build ## what each element of the step model is worth: fitted anew without it (5 to 25 minutes)
 	@build/release/headroom-fit --ablation
 
 bench: build/release/.configured ## run the benchmarks
