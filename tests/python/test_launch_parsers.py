@@ -128,7 +128,7 @@ class Torchtitan(Emitted):
         titan, reason = module("torchtitan.config")
         if titan is None:
             self.skipTest(reason)
-        file = self.emit("torchtitan", "job.toml", *MIXTURE, *PLAIN, "--workers", 16, "--ep", 8, "--zero", 3)
+        file = self.emit("torchtitan", "job.toml", *MIXTURE, *PLAIN, "--workers", 16, "--ep", 8, "--zero", 3, "--framework", "torchtitan")
         self.assertEqual(titan.ConfigManager().parse_args(["--job.config_file", str(file)]).parallelism.expert_parallel_degree, 8)
 
 
