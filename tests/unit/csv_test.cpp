@@ -56,6 +56,10 @@ TEST(Csv, DamageIsNamedWithItsLine) {
                                        "a\0",
                                        4}),
               "t.csv: text in UTF-16 (it is not read as a table). write it in UTF-8: iconv -f UTF-16 -t UTF-8");
+    std::string unmarked;
+    for (char const c : std::string_view{"workers,seconds\n1,100\n2,52\n4,28\n8,17\n"}) { unmarked += {c, '\0'}; }
+    EXPECT_EQ(refused(unmarked),
+              "t.csv: text in UTF-16 (it is not read as a table). write it in UTF-8: iconv -f UTF-16 -t UTF-8");
     EXPECT_EQ(refused("a\n" + std::string(1'000'000, ',')),
               "t.csv:2: more than 16384 cells in a line (it is no table)");
     EXPECT_EQ(refused("a\n\"1\"2\n").substr(0, 9), "t.csv:2: ");

@@ -38,6 +38,25 @@ TEST(LatencyJson, NumbersAndObjectsALine) {
     EXPECT_EQ(read_latencies("[{\"latency_ms\":3},\n{\"latency_ms\":4}]").digest.values().most(), 0.004);
 }
 
+TEST(LatencyJson, TheOneListWithinObjectsIsRead) {
+    for (char const* const text : {R"({"latencies_ms":[12.5,13,14],"seed":3})",
+                                   R"({"data":{"samples":[{"latency_ms":12.5},{"latency_ms":14}]}})",
+                                   "{\n \"tags\": [\"a\", \"b\"],\n \"results\": [\"12.5ms\",\n  \"14ms\"]\n}\n"}) {
+        auto const samples = read_latencies(text);
+        EXPECT_EQ(samples.format, "json") << text;
+        EXPECT_EQ(samples.digest.values().least(), 0.0125) << text;
+        EXPECT_EQ(samples.digest.values().most(), 0.014) << text;
+        EXPECT_TRUE(notes_say(samples, "of a JSON object")) << text;
+    }
+    constexpr char const* two = R"({"ttft_ms":[1,2,3],"tpot_ms":[4,5,6]})";
+    expect_refused(two, Fault::usage, "several lists hold numbers");
+    EXPECT_EQ(read_latencies(two, {.column = "tpot_ms"}).digest.values().most(), 0.006);
+    expect_refused("{\n\"p50\": 3,\n\"names\": [\"a\"]\n}", Fault::usage, "no list of latencies in this JSON");
+    // a line of an object that holds lists, too, is a sample
+    EXPECT_EQ(read_latencies("{\"ms\":3,\"tags\":[1]}\n{\"ms\":4,\"tags\":[1]}\n").format, "jsonl");
+    EXPECT_EQ(read_latencies("{\"ms\":3,\"tags\":[\"a\"]}\n").digest.values().count(), 1U);
+}
+
 TEST(LatencyJson, WhatIsNoJsonIsLeftOutWithItsFirstLine) {
     for (std::string const wrong :
          {"{\"ms\":1,\"a\":01x}", "{\"ms\":1,\"a\":tru}", "{\"ms\":1,\"a\":nul}", "{\"ms\":1,\"a\":nulll}",

@@ -272,5 +272,97 @@ TEST(StatedReports, OfVllmAndGenaiPerfBehindOtherLines) {
     expect_refused(wide + wide, Fault::unreadable, "second report");
 }
 
+constexpr char const* ycsb =
+    "YCSB Client 0.17.0\n[OVERALL], RunTime(ms), 10110\n[OVERALL], Throughput(ops/sec), 98.91\n"
+    "[READ], Operations, 504\n[READ], AverageLatency(us), 1023.45\n[READ], MinLatency(us), 512\n"
+    "[READ], MaxLatency(us), 23456\n[READ], 95thPercentileLatency(us), 1890\n"
+    "[READ], 99thPercentileLatency(us), 4567\n[READ], Return=OK, 501\n"
+    "[READ], Return=NOT_FOUND, 3\n[CLEANUP], Operations, 1\n[CLEANUP], AverageLatency(us), 3.0\n"
+    "[UPDATE], Operations, 496\n[UPDATE], AverageLatency(us), 1100.5\n"
+    "[UPDATE], 99thPercentileLatency(us), 5000\n[UPDATE], Return=OK, 496\n";
+
+TEST(StatedReports, OfYcsb) {
+    auto const found = read_latencies(ycsb, {.column = "READ"});
+    EXPECT_EQ(found.format, "ycsb");
+    EXPECT_DOUBLE_EQ(at(found, 0.99), 4567e-6);
+    EXPECT_DOUBLE_EQ(found.stated_mean, 1023.45e-6);
+    EXPECT_EQ(found.stated_count, 504U);
+    EXPECT_EQ(dirt_of(found, "failed request").count, 3U);
+    EXPECT_DOUBLE_EQ(at(read_latencies(ycsb, {.column = "UPDATE"}), 0.99), 5e-3);
+    expect_refused(ycsb, Fault::usage, "2 latencies in this report");
+    std::string const text = ycsb, again = text.substr(text.find("[OVERALL]"));
+    expect_refused(text + changed(again, "4567", "4667"), Fault::unreadable, "second report", {.column = "READ"});
+    expect_refused(changed(text, "4567", "x4567"), Fault::unreadable, "", {.column = "READ"});
+    expect_refused(text.substr(0, text.find("4567") + 1), Fault::unreadable, "", {.column = "READ"});
+}
+
+TEST(StatedReports, OfFioText) {
+    std::string const text = "fio-3.33\nStarting 1 process\n\n"
+                             "randread: (groupid=0, jobs=1): err= 0: pid=1301: Fri Jun  2 10:00:00 2023\n"
+                             "  read: IOPS=25.5k, BW=99.7MiB/s (105MB/s)(5983MiB/60001msec)\n"
+                             "    slat (nsec): min=1200, max=120034, avg=2345.67, stdev=345.67\n"
+                             "    clat (usec): min=20, max=15.6k, avg=312.45, stdev=98.12\n"
+                             "     lat (usec): min=22, max=8125, avg=314.80, stdev=98.20\n"
+                             "    clat percentiles (nsec):\n"
+                             "     |  1.00th=[  1200], 50.00th=[ 30200], 99.00th=[ 62700], 99.50th=[113709],\n"
+                             "     | 99.99th=[218000]\n"
+                             "   bw (  KiB/s): min=90000, max=110000, per=100.00%, avg=102100.12\n"
+                             "   iops        : min=22500, max=27500, avg=25525.03\n"
+                             "  lat (usec)   : 50=0.01%, 100=0.50%\n"
+                             "  cpu          : usr=5.10%, sys=20.20%, ctx=1531648, majf=0, minf=18\n"
+                             "  IO depths    : 1=0.1%, 2=0.1%\n     submit    : 0=0.0%, 4=100.0%\n"
+                             "     complete  : 0=0.0%, 4=100.0%\n     issued rwts: total=1531648,0,0,0\n"
+                             "     latency   : target=0, window=0, percentile=100.00%, depth=8\n\n"
+                             "Run status group 0 (all jobs):\n   READ: bw=99.7MiB/s (105MB/s)\n";
+    auto const found = read_latencies(text);
+    EXPECT_EQ(found.format, "fio-text");
+    EXPECT_EQ(found.column, "read");
+    EXPECT_DOUBLE_EQ(found.stated_mean, 312.45e-6);
+    EXPECT_DOUBLE_EQ(at(found, 0.99), 62.7e-6) << "in the unit of its own line";
+    EXPECT_DOUBLE_EQ(at(found, 0.9999), 218e-6);
+    EXPECT_EQ(read_latencies(text, {.format = "fio"}).format, "fio-text");
+    expect_refused(changed(text, "99.00th=[ 62700]", "99.00th=[ 62.7k]"), Fault::unreadable,
+                   "a time that no tool writes");
+    expect_refused(text + text, Fault::unreadable, "a second report in this file");
+}
+
+TEST(LineSamples, OfPingWithProbesThatAreLost) {
+    std::string const text =
+        "PING 10.0.0.1 (10.0.0.1) 56(84) bytes of data.\n"
+        "64 bytes from 10.0.0.1: icmp_seq=1 ttl=64 time=0.345 ms\n"
+        "64 bytes from 10.0.0.1: icmp_seq=2 ttl=64 time=1.25 ms (DUP!)\n"
+        "From 10.0.0.9 icmp_seq=3 Destination Host Unreachable\n\n--- 10.0.0.1 ping statistics ---\n"
+        "5 packets transmitted, 2 received, 60% packet loss, time 3004ms\n"
+        "rtt min/avg/max/mdev = 0.345/0.652/1.250/0.390 ms\n";
+    auto const found = read_latencies(text);
+    EXPECT_EQ(found.format, "ping");
+    EXPECT_EQ(found.digest.values().count(), 2U);
+    EXPECT_EQ(found.digest.values().most(), 0.00125);
+    EXPECT_EQ(dirt_of(found, "failed request").count, 3U) << "of most lost probes there is no line";
+    expect_refused(text, Fault::usage, "--column chooses nothing", {.column = "2"});
+}
+
+TEST(LineSamples, OfNginxWithoutFailures) {
+    std::string const text =
+        "10.0.0.1 - - [10/Oct/2023:13:55:36 +0000] \"GET /a HTTP/1.1\" 200 5 \"-\" \"c\" rt=0.012 urt=\"0.011\"\n"
+        "10.0.0.1 - - [10/Oct/2023:13:55:37 +0000] \"GET /b HTTP/1.1\" 503 5 \"-\" \"c\" rt=9.9 urt=\"-\"\n"
+        "10.0.0.1 - - [10/Oct/2023:13:55:38 +0000] \"GET /b HTTP/1.1\" 201 5 \"-\" \"c\" rt=0.02 urt=\"-\"\n";
+    auto const found = read_latencies(text);
+    EXPECT_EQ(found.format, "nginx");
+    EXPECT_EQ(found.digest.values().count(), 2U);
+    EXPECT_EQ(found.digest.values().most(), 0.02);
+    EXPECT_EQ(dirt_of(found, "failed request"), (DirtSeen{1, 2}));
+    EXPECT_EQ(read_latencies(text, {.keep_failed = true}).digest.values().most(), 9.9);
+}
+
+TEST(LineSamples, SentencesOfOtherTimesAreRefused) {
+    for (std::string const word : {"consumer lag", "retrying after", "cache age", "sleep"}) {
+        std::string const line = word + " 12s\n";
+        expect_refused(line + line + line, Fault::usage, "");
+    }
+    expect_refused("<?xml version=\"1.0\"?>\n<testResults><httpSample t=\"12\"/></testResults>\n", Fault::unreadable,
+                   "HTML or XML");
+}
+
 } // namespace
 } // namespace headroom

@@ -108,7 +108,7 @@ TEST(TableCells, OtherFormatsAreNamed) {
         EXPECT_THAT([&] { read(text); }, ThrowsMessage<InputError>(HasSubstr("t: JSON without rows"))) << text;
     }
     EXPECT_THAT([&] { read("<table><tr><th>n</th></tr></table>"); },
-                ThrowsMessage<InputError>(HasSubstr("t: HTML or XML, where a table is wanted")));
+                ThrowsMessage<InputError>(HasSubstr("t: HTML or XML (it is not read as a table)")));
     EXPECT_EQ(read("[s],n\n1,2\n").header, (std::vector<std::string>{"[s]", "n"}));
 }
 

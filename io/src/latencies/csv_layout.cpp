@@ -331,7 +331,14 @@ void refuse_other_sentences(CsvLayout const& layout, std::vector<CellRow> const&
     for (std::size_t i = 0; i < cells.size() && layout.dialect.delimiter == ' '; ++i) {
         std::string const cell{trimmed_line(cells[i])};
         bool const other = static_cast<int>(i) == layout.value || cell.starts_with('/') || is_number(cell);
-        if (!other) { refuse_no_samples(cell, samples.where()); }
+        if (other) { continue; }
+        refuse_no_samples(cell, samples.where());
+        constexpr std::string_view settings = "age interval period backoff sleep sleeping retry retrying retries every "
+                                              "expires lease cooldown skew drift offset";
+        if (is_word_of(settings, std::string_view{cell}.substr(0, cell.find_last_not_of(":=,") + 1))) {
+            refuse(samples.where(), headroom::quoted(cell) + " names no latency", "the times stand behind it",
+                   "if each is a sample, say so: --column NUMBER");
+        }
     }
     std::string_view const before = layout.value > 0 ? trimmed_line(rows.front().cell(layout.value - 1)) : "";
     bool const sentence = before.find(' ') != std::string_view::npos && !is_surely_time(before);

@@ -311,7 +311,8 @@ bool read_first_object(std::string_view head, JsonFields& fields) {
 
 bool looks_like_json_lines(std::string_view head) {
     JsonFields fields;
-    return trimmed_line(whole_lines(head)).starts_with('{') && read_first_object(whole_lines(head), fields);
+    head = whole_lines(head);
+    return trimmed_line(head).starts_with('{') && !is_json_document(head) && read_first_object(head, fields);
 }
 
 void read_json_lines(HeadSource& source, SampleBuilder& samples) {

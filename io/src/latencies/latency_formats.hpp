@@ -31,14 +31,25 @@ bool looks_like_json_lines(std::string_view head);
 /// A number or an object a line. Objects of vegeta and k6 are known by their fields.
 void read_json_lines(HeadSource& source, SampleBuilder& samples);
 
+/// Whether a head is one JSON object with a list in it, alone in its line, or the begin of such a line.
+bool is_json_document(std::string_view head);
 bool looks_like_json_array(std::string_view head);
-/// Numbers or objects as one JSON list, of at most 16 MiB.
+/// Numbers or objects as one JSON list, of at most 16 MiB, alone or as the only list of samples within objects.
+/// Errors: InputError{usage} where several lists hold samples and --column names none of them, or where none does.
 void read_json_array(HeadSource& source, SampleBuilder& samples);
 
 bool looks_like_hdr_log(std::string_view head);
 /// An interval log of HdrHistogram: a histogram a line, in base64. `where` chooses a tag.
 /// Source: [Tene2013] HistogramLogWriter
 void read_hdr_log(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_ping(std::string_view head);
+/// Probes of ping, each with its round trip; those without an answer count as failed.
+void read_ping(HeadSource& source, SampleBuilder& samples);
+
+bool looks_like_nginx(std::string_view head);
+/// Access log of nginx with $request_time as rt=0.012 or request_time=0.012.
+void read_nginx(HeadSource& source, SampleBuilder& samples);
 
 bool looks_like_gatling_log(std::string_view head);
 /// simulation.log of Gatling: a request a line, from its start to its end in milliseconds.

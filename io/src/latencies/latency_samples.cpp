@@ -57,6 +57,8 @@ constexpr std::array formats{
     stated<StatedTool::trtexec>("trtexec"),
     stated<StatedTool::perf_analyzer>("perf-analyzer"),
     stated<StatedTool::tgi>("tgi"),
+    stated<StatedTool::ycsb>("ycsb"),
+    stated<StatedTool::fio>("fio-text"),
     LatencyFormat{"jmeter", looks_like_jmeter_statistics, read_jmeter_statistics},
     LatencyFormat{"vegeta", looks_like_vegeta_report, read_vegeta_report},
     LatencyFormat{"k6", looks_like_k6_report, read_k6_report},
@@ -67,6 +69,8 @@ constexpr std::array formats{
     LatencyFormat{"hdrlog", looks_like_hdr_log, read_hdr_log},
     LatencyFormat{"hgrm", looks_like_percentiles, read_percentiles},
     LatencyFormat{"gatling", looks_like_gatling_log, read_gatling_log},
+    LatencyFormat{"ping", looks_like_ping, read_ping},
+    LatencyFormat{"nginx", looks_like_nginx, read_nginx},
     LatencyFormat{"prometheus", looks_like_prometheus, read_prometheus},
     LatencyFormat{"jsonl", looks_like_json_lines, read_json_lines},
     LatencyFormat{"json", looks_like_json_array, read_json_array},
@@ -92,6 +96,7 @@ constexpr std::array other_formats{
     OtherFormat{"jmeter", "csv"},
     OtherFormat{"jmeter", "locust"},
     OtherFormat{"gatling", "gatling-report"},
+    OtherFormat{"fio", "fio-text"},
 };
 
 LatencyFormat const& asked_format(LatencyFormat const& asked, std::string_view head) {
@@ -112,7 +117,9 @@ LatencyFormat const& format_of(std::string_view head, std::string const& where, 
         refuse(where, "unknown format " + headroom::quoted(question.format), {}, hint.empty() ? one_of(names) : hint);
     }
     refuse_unread(head, where, "it is not read as samples",
-                  {.zip = "unpack it first: unzip", .database = "export the samples as CSV"});
+                  {.zip = "unpack it first: unzip",
+                   .database = "export the samples as CSV",
+                   .markup = "write the results as CSV (JMeter: jmeter.save.saveservice.output_format=csv)"});
     auto const known = std::ranges::find_if(formats, [&](LatencyFormat const& one) { return one.sniff(head); });
     if (known != formats.end()) { return *known; }
     unreadable_error(

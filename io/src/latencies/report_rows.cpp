@@ -134,6 +134,9 @@ std::optional<Captures> fits_shape(std::string_view line, std::string_view shape
             if (blank == 0 && !line.empty()) { return std::nullopt; }
             line.remove_prefix(blank);
             shape.remove_prefix(1);
+        } else if (shape.starts_with("%_")) {
+            line.remove_prefix(blanks_before(line));
+            shape.remove_prefix(2);
         } else if (shape.starts_with("%%")) {
             if (!line.starts_with('%')) { return std::nullopt; }
             line.remove_prefix(1);

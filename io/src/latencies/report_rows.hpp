@@ -22,7 +22,7 @@ struct Captures {
 };
 /// Whether a line has a shape from its first to its last character. A blank of the shape is any number of blanks, and
 /// %n a number ("5.07k"), %c a count, %t a duration with its unit, %p a percentage, %s a size ("3.34MB"), %w a word, %a one of letters,
-/// %* all that follows, %% the sign of percent.
+/// %* all that follows, %_ blanks or none, %% the sign of percent.
 std::optional<Captures> fits_shape(std::string_view line, std::string_view shape);
 
 class ReportReader;

@@ -50,6 +50,9 @@ public:
         consulted_ = true;
         return question_;
     }
+    /// Parts of the question that every reader heeds.
+    [[nodiscard]] std::stop_token stop() const { return question_.stop; }
+    [[nodiscard]] bool keeps_failed() const { return question_.keep_failed; }
     /// Whether a reader looked at what is asked: reports without rows and columns do not.
     [[nodiscard]] bool was_consulted() const { return consulted_; }
     [[nodiscard]] std::string const& where() const { return where_; }

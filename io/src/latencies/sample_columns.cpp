@@ -34,7 +34,7 @@ bool is_named(std::string_view head, ColumnRow const& row) {
 
 void refuse_no_samples(std::string const& name, std::string_view where) {
     constexpr std::string_view words =
-        " avg average mean median max maximum std stddev stdev percentile quantile timeout deadline ttl uptime ";
+        " avg average mean median max maximum std stddev stdev percentile quantile timeout deadline ttl uptime lag ";
     constexpr double median = 50.0; // "p1" may be the first of pages
     for (std::string const& word : words_in(name)) {
         auto const percent = word.starts_with('p') ? decimal_number(word.substr(1)) : std::nullopt;

@@ -256,6 +256,57 @@ constexpr StatedLine sockperf[] = {
     {"sockperf: ---> <MIN> observation = %n", "min"},
 };
 
+/// As site.ycsb.measurements writes it. Cleaning up is no request.
+constexpr StatedLine ycsb[] = {
+    {"[OVERALL], %*"},
+    {"[TOTAL_%*"},
+    {"[CLEANUP], %*"},
+    {"[CLEANUP-%*"},
+    {"[%a], Operations, %c", "metric count"},
+    {"[%a], AverageLatency(us), %n", "metric mean"},
+    {"[%a], MinLatency(us), %n", "metric min"},
+    {"[%a], MaxLatency(us), %n", "metric max"},
+    {"[%a], %nthPercentileLatency(us), %n", "metric name value"},
+    {"[%a], %nPercentileLatency(us), %n", "metric name value"},
+    {"[%a], Return=OK, %c", "metric -"},
+    {"[%a], Return=%w %c", "metric - failed"},
+    {"[%a], %c, %c", "metric - -"}, // milliseconds, and operations of so many
+    {"[%a], >%c, %c", "metric - -"},
+    {"[READ-MODIFY-WRITE], Operations, %c", "count", 0, 0, "READ-MODIFY-WRITE"},
+    {"[READ-MODIFY-WRITE], AverageLatency(us), %n", "mean", 0, 0, "READ-MODIFY-WRITE"},
+    {"[READ-MODIFY-WRITE], MinLatency(us), %n", "min", 0, 0, "READ-MODIFY-WRITE"},
+    {"[READ-MODIFY-WRITE], MaxLatency(us), %n", "max", 0, 0, "READ-MODIFY-WRITE"},
+    {"[READ-MODIFY-WRITE], %nthPercentileLatency(us), %n", "name value", 0, 0, "READ-MODIFY-WRITE"},
+    {"[READ-MODIFY-WRITE], %*"},
+    {"[%a-FAILED], %*"},
+};
+
+/// As stat.c prints it: of each direction the times from submission to completion. Extremes may be cut to thousands.
+constexpr StatedLine fio[] = {
+    {"%w (groupid=%*", "", 1, 1},
+    {"%a: IOPS=%*", "metric", 0, 2},
+    {"slat (%a): %*", "", 2},
+    {"clat (%a): min=%_%w max=%_%w avg=%_%n, stdev=%_%w", "unit - - mean -", 2},
+    {"lat (%a): %*", "", 2},
+    {"clat percentiles (%a):", "unit", 2},
+    {"| %_%nth=[%_%n], %_%nth=[%_%n], %_%nth=[%_%n], %_%nth=[%_%n],", "name value name value name value name value", 2},
+    {"| %_%nth=[%_%n], %_%nth=[%_%n], %_%nth=[%_%n], %_%nth=[%_%n]", "name value name value name value name value", 2},
+    {"| %_%nth=[%_%n], %_%nth=[%_%n], %_%nth=[%_%n]", "name value name value name value", 2},
+    {"| %_%nth=[%_%n], %_%nth=[%_%n]", "name value name value", 2},
+    {"| %_%nth=[%_%n]", "name value", 2},
+    {"bw (%*", "", 2},
+    {"iops %*", "", 2},
+    {"lat (%a) %*", "", 2, 3},
+    {"lat (%a) %*", "", 3},
+    {"cpu %*", "", 0, 3},
+    {"IO depths %*", "", 3},
+    {"submit %*", "", 3},
+    {"complete %*", "", 3},
+    {"issued rwts: %*", "", 3},
+    {"latency %*", "", 3},
+    {"Run status group %*", "", 3, behind_report},
+};
+
 constexpr StatedReport reports[] = {
     {.tool = "llmperf",
      .marks = {"Results for token benchmark for ", " queried with the "},
@@ -347,8 +398,15 @@ constexpr StatedReport reports[] = {
      .unit = "us"},
     {.tool = "hyperfine", .keys = {"results", "exit_codes"}, .read_json = read_hyperfine_json},
     {.tool = "pytest-benchmark", .keys = {"machine_info", "benchmarks"}, .read_json = read_pytest_json},
+    {.tool = "YCSB",
+     .marks = {"[OVERALL], RunTime(ms), ", "PercentileLatency(us), "},
+     .begin = "[OVERALL], RunTime(ms), ",
+     .lines = ycsb,
+     .unit = "us",
+     .many = true},
+    {.tool = "fio", .marks = {": (groupid=", "clat percentiles ("}, .begin = ": (groupid=", .lines = fio, .unit = "us"},
 };
-static_assert(std::size(reports) == static_cast<std::size_t>(StatedTool::pytest) + 1);
+static_assert(std::size(reports) == static_cast<std::size_t>(StatedTool::fio) + 1);
 
 } // namespace
 

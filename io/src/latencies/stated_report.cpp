@@ -93,7 +93,8 @@ void StatedReader::take(StatedLine const& known, Captures const& found) {
     std::string name, status;
     std::size_t at = 0, letter = 0;
     for (; !meanings.empty() && at < found.count; ++at) {
-        while (known.shape[letter] != '%' || known.shape[letter + 1] == '%') { // "%%" is a sign of percent
+        // "%%" is a sign of percent, "%_" captures nothing
+        while (known.shape[letter] != '%' || known.shape[letter + 1] == '%' || known.shape[letter + 1] == '_') {
             letter += known.shape[letter] == '%' ? 2 : 1;
         }
         bool const bare = known.shape[letter + 1] != 't';
@@ -109,6 +110,12 @@ void StatedReader::take(StatedLine const& known, Captures const& found) {
         }
         if (meaning == "metric") {
             metric_ = label;
+            continue;
+        }
+        if (meaning == "unit") {
+            auto const unit = time_unit(label);
+            if (!unit) { refuse_line(text, "no unit of time"); }
+            samples_.set_unit(*unit, "format");
             continue;
         }
         Figure one{.metric = metric_, .meaning = meaning == "value" ? name : meaning, .text = text, .line = number_};

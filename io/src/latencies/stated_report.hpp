@@ -15,7 +15,7 @@ class HeadSource;
 /// A line of a report. Each capture of its shape (see `fits_shape`) has a meaning, between blanks and in their order:
 /// a statistic of the times ("p50", "mean", "min"); `name`, which names the statistic of a later `value`; `metric`, which
 /// names the times of the lines below; `count` of requests, `sent` with those that failed; `failed`, without a time among
-/// the others; `among`, failed with one; `status` of the responses that `answers` counts; `verdict` on the run; `-` nothing.
+/// the others; `among`, failed with one; `unit` of the bare numbers of this line and those below; `status` of the responses that `answers` counts; `verdict` on the run; `-` nothing.
 struct StatedLine {
     std::string_view shape;
     std::string_view meanings = {};
@@ -62,6 +62,8 @@ enum class StatedTool {
     sockperf,
     hyperfine,
     pytest,
+    ycsb,
+    fio,
 };
 StatedReport const& stated_report(StatedTool tool);
 

@@ -28,26 +28,9 @@ constexpr std::array formats{
     FormatRow{looks_like_csv_log, read_csv_log},
 };
 
-/// Every second byte of the beginning is zero: letters of UTF-16 without a mark.
-bool is_unmarked_utf16(std::string_view text) {
-    constexpr std::size_t looked_at = 64, enough = 16;
-    std::string_view const begin = text.substr(0, looked_at);
-    for (std::size_t const odd : {0U, 1U}) {
-        std::size_t zeros = 0;
-        for (std::size_t i = odd; i < begin.size(); i += 2) { zeros += begin[i] == '\0' ? 1 : 0; }
-        bool const letters = std::ranges::count(begin, '\0') == static_cast<std::ptrdiff_t>(zeros);
-        if (zeros >= enough && letters && 2 * zeros + 1 >= begin.size()) { return true; }
-    }
-    return false;
-}
-
 void refuse_known(std::string_view text, std::string_view where) {
     refuse_unread(text, where, "it is not read as a log",
                   {.zip = "unpack it first: unzip", .database = "give what the benchmark printed"});
-    if (is_unmarked_utf16(text)) {
-        unreadable_error(where, "text in UTF-16", "it is not read as a log",
-                         "write it in UTF-8: iconv -f UTF-16 -t UTF-8");
-    }
     if (text.size() > benchmark_log_limit) {
         unreadable_error(where, fmt::format("{} bytes are too many", text.size()),
                          fmt::format("at most {} are read", benchmark_log_limit));

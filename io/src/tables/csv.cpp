@@ -125,15 +125,6 @@ void take_unit_row(CsvTable& table) {
     table.records.erase(table.records.begin());
 }
 
-/// Whether a text is HTML or XML.
-bool is_markup(std::string_view text) {
-    auto const at = text.find_first_not_of(" \t\r\n");
-    if (at == std::string_view::npos || text[at] != '<') { return false; }
-    auto const name = text.find_first_not_of(" \t\r\n", at + 1);
-    char const next = name == std::string_view::npos ? '\0' : lowered(text[name]);
-    return next == '!' || next == '?' || (next >= 'a' && next <= 'z');
-}
-
 } // namespace
 
 int CsvTable::column(std::string_view name) const {
@@ -146,14 +137,12 @@ CsvTable read_csv(std::string_view text, std::string_view where, CsvOptions cons
     TableHead head = options.sniff ? table_head(text) : TableHead{};
     CsvReader reader{text, where, head.dialect};
     refuse_unread(text, where, "it is not read as a table",
-                  {.zip = "of a workbook save the sheet as CSV", .database = "write its table as CSV"});
+                  {.zip = "of a workbook save the sheet as CSV",
+                   .database = "write its table as CSV",
+                   .markup = "lines of cells are read: CSV, tabs, Markdown, JSON"});
     if (auto const nul = text.find('\0'); nul != std::string_view::npos) {
         auto const line = static_cast<std::size_t>(std::ranges::count(text.substr(0, nul), '\n')) + 1;
         reader.fail(line, "a zero byte", "the file is not text");
-    }
-    if (options.sniff && is_markup(text)) {
-        unreadable_error(where, "HTML or XML, where a table is wanted", {},
-                         "lines of cells are read: CSV, tabs, Markdown, JSON");
     }
     if (auto json = options.sniff ? json_table(text, where) : std::nullopt) { return std::move(*json); }
     CsvTable table;
