@@ -1,6 +1,11 @@
+#include "support/latencies.hpp"
+
 #include "headroom/counter_random.hpp"
 #include "headroom/error.hpp"
+#include "headroom/sample_statistics.hpp"
+#include "headroom/serving/fan_out.hpp"
 #include "headroom/serving/latency_digest.hpp"
+#include "headroom/serving/latency_statistics.hpp"
 
 #include <gtest/gtest.h>
 
@@ -146,6 +151,19 @@ TEST(LatencyDigest, MemoryDoesNotGrow) {
     static_cast<void>(digest.blocks());
     EXPECT_LE(digest.memory_bytes(), before + 64'000);
     EXPECT_LT(digest.memory_bytes(), 2'000'000U);
+}
+
+TEST(LatencyHistogram, TheMedianOfAnEvenNumberIsTheMeanOfTheTwoInTheMiddle) {
+    std::vector<double> const values = test::on_cells({1.0, 2.0, 3.0, 10.0});
+    LatencyHistogram const samples = test::histogram_of(values);
+    EXPECT_EQ(samples.median(), summarize(values).median) << "as a summary of repeats has it";
+    EXPECT_EQ(quantile_estimate(samples, 0.5).value, 0.5 * (values[1] + values[2]));
+    EXPECT_EQ(samples.quantile(0.5), values[1]) << "a quantile is a value";
+    LatencyHistogram buckets;
+    buckets.record(values[0], 2);
+    buckets.record(values[3], 2);
+    EXPECT_EQ(buckets.median(), values[0]) << "as the report of such buckets states it";
+    EXPECT_EQ(fan_out(test::histogram_of(values), Ranks{1}, 5.0).p50, 0.5 * (values[1] + values[2]));
 }
 
 } // namespace

@@ -53,6 +53,9 @@ public:
     [[nodiscard]] double ranked(std::uint64_t rank) const;
     /// The smallest value that at least a share q of all do not exceed: ranked(ceil(q count)), of 1 at least.
     [[nodiscard]] double quantile(double q) const;
+    /// The middle value, of an even number the mean of the two in the middle, as `summarize` has it. Where values were
+    /// recorded with counts, as buckets of a report are, the quantile of 1/2, which the report states.
+    [[nodiscard]] double median() const;
     /// Number of values up to `value`; those of its own cell count as if spread evenly over it.
     [[nodiscard]] double count_up_to(double value) const;
     /// Share of all that exceed `value`.
@@ -82,6 +85,7 @@ private:
     std::array<std::unique_ptr<Octave>, octaves> octaves_;
     std::uint64_t zeros_ = 0, count_ = 0;
     double least_, most_;
+    bool counted_ = false; ///< some were recorded with a count
 };
 
 } // namespace headroom::serving

@@ -12,7 +12,7 @@ void check_samples(std::span<double const> samples, std::size_t least);
 
 std::vector<double> in_order(std::span<double const> samples);
 
-/// Median of values in order. Both middle values are halved before they are added, so that none overflows.
+/// Median of values in order: the middle one, of an even number the mean of the two in the middle. Both are halved before they are added, so that none overflows.
 double median_of(std::span<double const> sorted);
 
 /// The k-th smallest (from 1) of numbers that are too many to list, all between `low` and `high`: the least double that

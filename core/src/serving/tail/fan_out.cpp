@@ -79,6 +79,7 @@ FanOut fan_out(LatencyHistogram const& samples, Ranks workers, double slow) {
     FanOut answer{.workers = workers};
     answer.probability_slow = probability_any_slow(share_slow(samples, slow), workers);
     fill_quantiles(answer, [&](double above) { return value_exceeded_by(steps, above); });
+    if (k == 1.0) { answer.p50 = samples.median(); }
     answer.mean = mean_of_greatest(steps, k, 0.0);
     answer.slowdown = slowdown_of(answer.mean, mean_of_greatest(steps, 1.0, 0.0));
     double const greatest = samples.most() * -std::expm1(k * std::log1p(-1.0 / static_cast<double>(samples.count())));

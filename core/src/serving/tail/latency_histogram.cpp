@@ -1,10 +1,12 @@
 #include "headroom/serving/latency_histogram.hpp"
 
+#include "base/statistics/sample_values.hpp"
 #include "histogram_cells.hpp"
 
 #include "headroom/error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -22,7 +24,7 @@ LatencyHistogram::LatencyHistogram(LatencyHistogram&&) noexcept = default;
 LatencyHistogram& LatencyHistogram::operator=(LatencyHistogram&&) noexcept = default;
 
 LatencyHistogram::LatencyHistogram(LatencyHistogram const& other)
-    : zeros_{other.zeros_}, count_{other.count_}, least_{other.least_}, most_{other.most_} {
+    : zeros_{other.zeros_}, count_{other.count_}, least_{other.least_}, most_{other.most_}, counted_{other.counted_} {
     for (std::size_t i = 0; i < octaves_.size(); ++i) {
         if (other.octaves_[i]) { octaves_[i] = std::make_unique<Octave>(*other.octaves_[i]); }
     }
@@ -42,6 +44,7 @@ std::uint64_t* LatencyHistogram::cells(int octave) {
 void LatencyHistogram::record(double value, std::uint64_t count) {
     check(value);
     if (count == 0) { return; }
+    counted_ = counted_ || count > 1;
     count_ += count;
     least_ = std::min(least_, value);
     most_ = std::max(most_, value);
@@ -99,6 +102,7 @@ void LatencyHistogram::merge(LatencyHistogram const& other) {
             mine[cell] += (*other.octaves_[i])[cell];
         }
     }
+    counted_ = counted_ || other.counted_;
     zeros_ += other.zeros_;
     count_ += other.count_;
     least_ = std::min(least_, other.least_);
@@ -187,6 +191,11 @@ double LatencyHistogram::quantile(double q) const {
     if (!(q >= 0.0 && q <= 1.0)) { refuse("samples", "a quantile outside 0 to 1"); }
     double const n = static_cast<double>(count_);
     return ranked(static_cast<std::uint64_t>(std::max(1.0, std::ceil(q * n * (1.0 - 1e-15)))));
+}
+
+double LatencyHistogram::median() const {
+    if (count_ == 0 || count_ % 2 == 1 || counted_) { return quantile(0.5); }
+    return median_of(std::array{ranked(count_ / 2), ranked(count_ / 2 + 1)});
 }
 
 double LatencyHistogram::count_up_to(double value) const {

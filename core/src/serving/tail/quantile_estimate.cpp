@@ -29,7 +29,7 @@ QuantileEstimate quantile_estimate(LatencyHistogram const& samples, double q, do
     if (!(worth > 0.0 && worth <= 1.0)) { refuse("worth of samples", "it lies above 0, and is at most 1"); }
     QuantileEstimate estimate;
     estimate.q = q;
-    estimate.value = samples.quantile(q);
+    estimate.value = q == 0.5 ? samples.median() : samples.quantile(q);
     std::uint64_t const n = samples.count();
     double const independent = std::max(1.0, std::round(worth * static_cast<double>(n)));
     std::uint64_t const counted = worth == 1.0 ? n : std::min(n, static_cast<std::uint64_t>(independent));
