@@ -229,6 +229,7 @@ std::vector<std::string> add_configuration(Arguments& arguments, Verb const& ver
         arguments.add(option->name,
                       entry.is_switch ? std::vector<std::string>{} : std::vector{join(entry.values, ",")});
     }
+    arguments.mark_defaults(set);
     return set;
 }
 

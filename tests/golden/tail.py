@@ -6,6 +6,7 @@ import heapq
 import json
 import math
 import random
+import statistics
 
 from _harness import SCRATCH, SOURCE, answer, check, close, equal, finish, run, schema_errors, succeed
 
@@ -42,6 +43,8 @@ def served(seed, rate, servers, count):
 
 
 def ranked(ordered, q):
+    if q == 0.5:
+        return statistics.median(ordered)
     return ordered[max(1, math.ceil(q * len(ordered) - 1e-9)) - 1]
 
 
@@ -299,5 +302,16 @@ refused(2, "did you mean 'p90'?", after, "--require", "p9<=1s")
 refused(2, "--interval", after, "--interval", "10")
 refused(2, "--where", after, "--where", "status")
 refused(5, "nothing was measured yet", "store:1", "--store", SCRATCH / "no.sqlite")
+
+# ---- options that would have no effect
+for arguments, contains in [
+    (["--store", SCRATCH / "none.db", before], "--store: has no effect without store:ID"),
+    (["--time-unit", "ms", table("bare.csv", ["latency_ms"], [(i,) for i in range(1, 40)])], "--time-unit: has no effect"),
+]:
+    refused = run("tail", *arguments)
+    equal((refused.code, refused.out, len(refused.err.splitlines())), (2, "", 1), f"{refused}: {refused.err}")
+    check(contains in refused.err, f"{refused}: {refused.err}")
+(SCRATCH / "store.toml").write_text('store = "none.db"\n')
+equal(run("tail", "--config", SCRATCH / "store.toml", before).code, 0, "a store of the configuration is for other questions")
 
 finish()

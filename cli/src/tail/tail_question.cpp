@@ -178,6 +178,9 @@ TailRequest read_tail_request(Arguments const& arguments) {
         question.backups = parse_counts(*counts, "--backups");
     }
     read_replicas(arguments, question);
+    if (arguments.states("--store") && !names_stored(request.paths) && !names_stored(request.baseline)) {
+        refuse("--store", "has no effect without store:ID", "no measurement is named", "name one, as store:last");
+    }
     request.reading.keep_requests = question.rebuilds_service();
     for (char const* name : {"--baseline", "--interval", "--slow", "--fan-out", "--fit", "--hedge", "--backups",
                              "--objective", "--each"}) {

@@ -91,6 +91,12 @@ std::span<Option const> tail_options();
 /// Errors: InputError{usage}, before anything is read.
 TailRequest read_tail_request(Arguments const& arguments);
 
+/// Whether one of these is a measurement in the store.
+bool names_stored(std::vector<std::string> const& paths);
+/// Refuses --time-unit where no file has a column of times. Errors: InputError{usage}.
+void check_time_unit(TailRequest const& request, std::vector<serving::TailPart> const& parts,
+                     std::vector<serving::TailPart> const& baseline);
+
 /// Reads every path: files of samples each as a part, traces all as one, "store:ID" out of the store.
 /// Errors: InputError of the first that cannot be read; InputError{usage} where they mix units.
 std::vector<serving::TailPart> read_parts(std::vector<std::string> const& paths, TailRequest const& request,

@@ -94,6 +94,7 @@ int run(Arguments const& arguments) {
     io::Catalog const catalog;
     std::vector<TailPart> parts = read_parts(request.paths, request, output.quiet), baseline;
     if (!request.baseline.empty()) { baseline = read_parts(request.baseline, request, output.quiet); }
+    check_time_unit(request, parts, baseline);
     TailAnswer answer = tail_answer(request.question, parts, baseline, fit::fit_families_and_tail);
     auto const is_whole = [](TailPart const& part) { return part.samples.complete; };
     answer.complete = std::ranges::all_of(parts, is_whole) && std::ranges::all_of(baseline, is_whole);

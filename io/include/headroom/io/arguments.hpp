@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,6 +32,10 @@ struct Option {
 class Arguments {
 public:
     void add(std::string name, std::vector<std::string> values) { values_[std::move(name)] = std::move(values); }
+    /// Marks options as those of a file of options, which may belong to other questions than this one.
+    void mark_defaults(std::vector<std::string> const& names) { defaults_.insert(names.begin(), names.end()); }
+    /// Whether an option stands on the command line itself.
+    [[nodiscard]] bool states(std::string const& name) const { return has(name) && !defaults_.contains(name); }
     /// These arguments without one.
     [[nodiscard]] Arguments without(std::string const& name) const {
         Arguments rest = *this;
@@ -70,6 +75,7 @@ public:
 
 private:
     std::vector<std::string> notes_;
+    std::set<std::string> defaults_;
     std::map<std::string, std::vector<std::string>> values_;
 };
 
