@@ -112,6 +112,11 @@ equal([kernel["name"], kernel["flops"], kernel["bytes"]], ["triad", 2e9, 24e6], 
 named.write_text("Kernel Name,GFLOP,DRAM bytes,Calls\ntriad,2,24e6,3\n")
 kernel = roofline("--machine", machine, "--kernel-file", named)["kernels"][0]
 equal([kernel["flops"], kernel["bytes"], kernel["count"]], [2e9, 24e6, 3], "heads that are units, and other words")
+for text in ('name,flops,bytes\n"3,000 points","2,000,000","24,000,000"\n', "name;flops;bytes\n3,000 points;2 000 000;24 000 000\n",
+             "name;flops;bytes (MB)\n3,000 points;2.000.000;24,0\n", "name\tflops\tbytes\n3,000 points\t2'000'000\t24'000 kB\n"):
+    named.write_text(text)
+    kernel = roofline("--machine", machine, "--kernel-file", named)["kernels"][0]
+    equal([kernel["name"], kernel["flops"], kernel["bytes"]], ["3,000 points", 2e6, 24e6], f"groups of digits: {text}")
 
 # a step: its kernels are those of predict
 for model, machine_name, degrees in [
@@ -260,10 +265,14 @@ for arguments, code, contains in [
     check(contains in done.err, f"{done}: {contains!r} is not in {done.err.strip()!r}")
 for text, code, contains in [
     ("name,flops,bytes\n", 5, "no kernels"),
-    ("name,flops,bytes\na,1,x\n", 2, "bad.csv:2"),
-    ("name,flops,bytes\na,1,\n", 2, "bad.csv:2"),
-    ("name,flops,bytes\n,1,1\n", 2, "without a name"),
-    ("name,flops,bytes,count\na,1,1,0\n", 2, "count"),
+    ("name,flops,bytes\na,1,x\n", 4, "bad.csv:2"),
+    ("name,flops,bytes\na,1,\n", 4, "bad.csv:2"),
+    ("name,flops,bytes\na,1 GB,1\n", 4, "bad.csv:2: 'flops'"),
+    ("name,flops,bytes\na,0,0\n", 4, "does nothing"),
+    ("name,flops,bytes\na,1,\"1,500\"\n", 4, "ambiguous"),
+    ("name,flops,bytes\na,1,\"1,50,000\"\n", 4, "ambiguous"),
+    ("name,flops,bytes\n,1,1\n", 4, "without a name"),
+    ("name,flops,bytes,count\na,1,1,0\n", 4, "count"),
     ("name,flops,bytes,colour\na,1,1,red\n", 2, "unknown key 'colour'"),
     ("name,FLOPs (G),bytes (MB),time (us)\na,8,16,30\n", 2, "unknown key 'time'"),
     ("name,flops,Bytes,bytes\na,8,16,30\n", 2, "column 'bytes' twice"),

@@ -66,13 +66,17 @@ std::vector<std::string> known_keys(Processor const& processor) {
            did_you_mean(key, keys, "keys are " + join(keys, ", ")));
 }
 
-void check(Kernel const& kernel, Processor const& processor, std::string const& where) {
+void check_work(Kernel const& kernel, std::string const& where) {
     bool moves = kernel.moved.base() > 0.0;
     for (auto const& traffic : kernel.nearer) { moves = moves || traffic.moved.base() > 0.0; }
     if (kernel.work.base() <= 0.0 && !moves) {
         refuse(where, headroom::quoted(kernel.name) + " does nothing", "it has neither operations nor bytes",
                "give flops, bytes or both");
     }
+}
+
+void check(Kernel const& kernel, Processor const& processor, std::string const& where) {
+    check_work(kernel, where);
     require_format(processor, kernel.format, where);
 }
 
@@ -202,6 +206,13 @@ double count_in(std::string const& cell, std::string const& place) {
     return trimmed(cell).empty() ? 1.0 : parse_count(cell, place + ": count");
 }
 
+/// Reads a cell: one that cannot be read is bad data, where the same words as an option are wrong usage.
+template <class Read> auto of_cell(Read const& read) {
+    try {
+        return read();
+    } catch (InputError const& error) { throw InputError{Fault::unreadable, error.text()}; }
+}
+
 } // namespace
 
 NumberFormat parse_format(std::string_view text, std::string const& where) {
@@ -227,6 +238,12 @@ Kernel parse_kernel(std::string_view text, Processor const& processor, NumberFor
 GivenKernels read_kernel_table(std::string const& file, Processor const& processor, NumberFormat format) {
     io::CsvTable table = io::read_csv(io::read_file(file, largest_table), file);
     std::vector<std::string> const units = take_units(table, file);
+    std::vector<std::size_t> numbers;
+    for (std::size_t c = 0; c < table.header.size(); ++c) {
+        std::string const key = normalised(table.header[c]);
+        if (key != "name" && key != "precision") { numbers.push_back(c); }
+    }
+    io::write_numbers_plainly(table, numbers, file);
     for (char const* name : {"name", "flops", "bytes"}) { column_of(table, name, file); }
     if (table.records.empty()) { too_little(file, "no kernels", "the table has no rows"); }
     if (table.records.size() > most_kernels) {
@@ -244,16 +261,20 @@ GivenKernels read_kernel_table(std::string const& file, Processor const& process
             bool const bare = !cell.empty() && cell.find_first_not_of("0123456789.eE+-") == std::string::npos;
             if (bare && !units[c].empty()) { cell += " " + units[c]; }
             if (key == "name") {
-                kernel.name = checked_name(cell, place);
+                kernel.name = of_cell([&] { return checked_name(cell, place); });
             } else if (key == "count") {
-                count = count_in(cell, place);
+                count = of_cell([&] { return count_in(cell, place); });
             } else if (cell.empty() && key != "flops" && key != "bytes") {
                 continue; // not given for this kernel
-            } else if (!assign(kernel, processor, key, cell, place + ": " + headroom::quoted(table.header[c]))) {
+            } else if (!of_cell([&] {
+                           return assign(kernel, processor, key, cell,
+                                         place + ": " + headroom::quoted(table.header[c]));
+                       })) {
                 refuse_key(table.header[c], processor, file + ":1");
             }
         }
-        check(kernel, processor, place);
+        of_cell([&] { check_work(kernel, place); });
+        require_format(processor, kernel.format, place);
         all.kernels.push_back(std::move(kernel));
         all.counts.push_back(count);
     }

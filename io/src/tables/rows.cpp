@@ -347,6 +347,23 @@ std::vector<NumberMarks> number_marks(CsvTable const& table) {
     return marks;
 }
 
+void write_numbers_plainly(CsvTable& table, std::vector<std::size_t> const& columns, std::string_view where) {
+    auto marks = number_marks(table);
+    for (std::size_t const column : columns) {
+        marks[column].comma_groups = false; // "1,500" in a table that does not show it may be 1.5
+        for (auto& record : table.records) {
+            std::string& cell = record.cells[column];
+            CellNumber const number = cell_number(cell, marks[column]);
+            if (number.fault == CellNumber::Fault::no_number) { continue; }
+            if (number.fault != CellNumber::Fault::none) {
+                refuse_cell({where, record.line, table.header[column]}, cell, words_of(number.fault),
+                            std::string{hint_of(number.fault)});
+            }
+            cell = fmt::format("{:.17g}{}{}", number.value, number.rest.empty() ? "" : " ", std::string{number.rest});
+        }
+    }
+}
+
 std::string CellPlace::text() const { return fmt::format("{}:{}: {}", file, line, headroom::quoted(column)); }
 
 void refuse_cell(CellPlace const& place, std::string_view cell, std::string_view what, std::string hint) {

@@ -43,6 +43,10 @@ struct CsvOptions {
 /// Errors: InputError{unreadable} on an open quote, ragged rows, NUL bytes or a duplicate column.
 CsvTable read_csv(std::string_view text, std::string_view where, CsvOptions const& options = {});
 
+/// Writes the numbers that cells of these columns begin with as programs do: without marks of groups, with a decimal point.
+/// Errors: InputError{unreadable} at a cell that may be either of two numbers, or whose groups are uneven.
+void write_numbers_plainly(CsvTable& table, std::vector<std::size_t> const& columns, std::string_view where);
+
 /// Quotes a cell when it needs it.
 std::string csv_cell(std::string_view text);
 
