@@ -63,7 +63,7 @@ for words, method, said in ((["--train", "all"], "full", "full fine-tuning of ")
 for words in (["--method", "lora", "--train", "all"], ["--method", "full", "--train", "lora:64"], ["--method", "qlora", "--base", "bf16"],
               ["--method", "lora", "--train", "dora"], ["--method", "qlora", "--train", "last:4"]):
     refused = run("finetune", *EIGHT, *words)
-    check(refused.code == 2 and " ".join(refused.err.split()).startswith(f"--method: {words[1]} given with {words[2]} "), f"{refused}: {refused.err}")
+    check(refused.code == 2 and " ".join(refused.err.split()).startswith(f"--method: {words[1]} contradicts {words[2]} {words[3]} "), f"{refused}: {refused.err}")
 # ---- several numbers of accelerators ----
 several = ["finetune", "llama-3-8b", "--cluster", "dgx-h100", "--dataset-tokens", "50M", "--workers", "1..8"]
 sizes = answer(*several)
@@ -113,4 +113,10 @@ check(any(row["name"] == "--global-batch" and "default: 1024" in row["help"] for
 
 screen = run("finetune", *BOX, "--method", "qlora").out
 check(len(screen.splitlines()) <= 25 and screen.startswith("QLoRA fine-tuning of llama-3-8b on 2x rtx-4090 fits ("), screen)
+for base, method, stated in (("bf16", "qlora", "lora"), ("int8", "qlora", "lora")):
+    refused = run("finetune", "llama-3-8b", "--cluster", "dgx-h100", "--method", method, "--base", base, "--dataset-tokens", "1M")
+    equal(refused.code, 2, f"{refused}: {refused.err}")
+    check(f"--method: {method} contradicts --base {base} (with --base {base} the method is {stated}). "
+          f"write --method {stated}, or leave --base {base} out" in refused.err, refused.err)
+
 finish()

@@ -142,4 +142,11 @@ for arguments in (["--burst", 500], ["--concurrency", 16], ["--pp", 2, "--draft-
     wide = [line for line in succeed("inference", *SMALL, *arguments, "--full").out.splitlines() if len(line) > 80]
     check(not wide, f"lines over 80 columns: {wide}")
 
+# ---- requests of one token have no time per token
+for arguments in (["--arrivals", "5/s", "--objective", "ttft_p99<=1s"], ["--arrivals", "5/s", "--replicas", 1, "--objective", "ttft_p99<=1ms"],
+                  ["--arrivals", "5/s", "--against", "dgx-a100"]):
+    one = run("inference", "llama-3-8b", "--cluster", "dgx-h100", "--output-tokens", 1, "--full", *arguments)
+    text = " ".join(one.out.split())
+    check("p99 of TTFT" in text and "TPOT -" not in text and "per token (-" not in text, f"{one}: {text[:400]}")
+
 finish()

@@ -379,4 +379,7 @@ for arguments, contains in [
     check(len(done.err.splitlines()) == 1 and done.out == "", f"{done}: one line on standard error and no result: {done.err}")
     check(contains in done.err, f"{done}: {contains!r} is not in {done.err.strip()!r}")
 
+check(succeed("laws", "--stages", "1", "--micro-batches", "8").out.startswith("1 stage with 8 micro-batches never waits."), "one stage")
+check(succeed("laws", "--stages", "2", "--micro-batches", "1").out.startswith("2 stages with 1 micro-batch wait"), "one micro-batch")
+
 finish()

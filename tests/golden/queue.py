@@ -300,4 +300,7 @@ for arguments, words in TABLE:
     equal(done.code, 2, f"{done}: {done.err.strip()}")
     check(words in done.err and done.err.count("\n") == 1 and not done.out, f"{done}: {done.err.strip()}, expected {words}")
 
+spoken = " ".join(succeed("queue", "--arrivals", "500/s", "--service", "12ms", "--replicas", "8").out.split())
+check("p99 is 58.9 ms (55.3 ms for the service alone). 16 would bring it to" in spoken, f"which time is whose: {spoken[:300]}")
+
 finish()

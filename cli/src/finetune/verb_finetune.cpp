@@ -79,8 +79,8 @@ std::string read_method(Arguments const& arguments) {
     if (stated.frozen) { quantised = *stated.frozen == FrozenFormat::nf4 || *stated.frozen == FrozenFormat::int4; }
     std::string const read = (quantised && kind != "full" ? "q" : "") + kind;
     if (named && read != method && read != "q" + method) {
-        refuse("--method", method + " given with " + options, "these weights are trained by another method",
-               "leave one out");
+        refuse("--method", method + " contradicts " + options, "with " + options + " the method is " + read,
+               "write --method " + read + ", or leave " + options + " out");
     }
     return read;
 }

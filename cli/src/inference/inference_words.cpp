@@ -26,10 +26,17 @@ std::string fleet(ServingChoice const& choice) {
            " (" + counted(static_cast<std::size_t>(choice.accelerators), "accelerator") + ")";
 }
 
-std::string times_of(ServingChoice const& choice) {
-    double const q = 0.99;
-    return "p99 of TTFT " + time_words(choice.result.first_token, q) + ", of TPOT " +
-           time_words(choice.result.per_token, q);
+/// "p99 of TTFT 656 ms, of TPOT 63.4 ms", without those that no request has: one of a single token has no TPOT.
+std::string times_of(ServingChoice const& choice, bool with_whole = false) {
+    std::string text;
+    auto const add = [&](char const* of, LatencyHistogram const& times) {
+        auto const value = quantile_of(times, 0.99);
+        if (value) { text += (text.empty() ? "p99 of " : ", of ") + std::string{of} + " " + format(Seconds{*value}); }
+    };
+    add("TTFT", choice.result.first_token);
+    add("TPOT", choice.result.per_token);
+    if (with_whole) { add("whole answers", choice.result.whole); }
+    return text.empty() ? "no request answered" : text;
 }
 
 /// Why the best there is does not do.
@@ -177,8 +184,10 @@ static std::string scale_up_or_out(InferenceAnswer const& report) {
     std::string text = "For the price of " + count + ", " + name(*first) +
                        " has the shortest p99 to the first token (" +
                        time_words(same[*first].result.first_token, 0.99) + ")";
-    text += *token == *first ? " and per token (" : ", " + name(*token) + " per token (";
-    text += time_words(same[*token].result.per_token, 0.99) + ")";
+    if (auto const per_token = quantile_of(same[*token].result.per_token, 0.99)) {
+        text += *token == *first ? " and per token (" : ", " + name(*token) + " per token (";
+        text += format(Seconds{*per_token}) + ")";
+    }
     if (*whole_one != *first && *whole_one != *token) { text += ", " + name(*whole_one) + " for the whole answer"; }
     auto const most = std::ranges::max_element(
         same, {}, [](ServingChoice const& one) { return one.serves() ? one.result.met : -1.0; });
@@ -207,9 +216,7 @@ static std::string against_words(InferenceAnswer const& report) {
     if (!against.best) { return text + ", which cannot serve this."; }
     ServingChoice const& other = against.choices[*against.best];
     auto const shown = [&](ServingChoice const& choice) {
-        return std::to_string(choice.replicas) + " x " + plan_words(choice.plan) + " has p99 of TTFT " +
-               time_words(choice.result.first_token, 0.99) + ", of TPOT " + time_words(choice.result.per_token, 0.99) +
-               ", of whole answers " + time_words(choice.result.whole, 0.99) +
+        return std::to_string(choice.replicas) + " x " + plan_words(choice.plan) + " has " + times_of(choice, true) +
                (choice.result.stable ? "" : " and does not keep up");
     };
     double const there = quantile_of(other.result.whole, 0.99).value_or(0.0),

@@ -1,6 +1,7 @@
 #include "arguments.hpp"
 #include "laws/laws_report.hpp"
 
+#include "headroom/document/text.hpp"
 #include "headroom/training/step_laws_answers.hpp"
 
 namespace headroom::cli {
@@ -17,7 +18,7 @@ PipelineLawQuestion read_question(Arguments const& arguments) {
     for (int const p : question.stages) {
         for (int const m : question.micro_batches) {
             if (question.virtual_stages == 1 || m % p == 0) { continue; }
-            refuse("--micro-batches", std::to_string(m) + " are no multiple of " + std::to_string(p) + " stages",
+            refuse("--micro-batches", std::to_string(m) + " is no multiple of " + std::to_string(p) + " stages",
                    "the interleaved schedule needs one", "leave out --virtual-stages, or round the count");
         }
     }
@@ -25,9 +26,11 @@ PipelineLawQuestion read_question(Arguments const& arguments) {
 }
 
 std::string verdict(PipelineLawRow const& row) {
-    return std::to_string(row.stages) + " stages with " + std::to_string(row.micro_batches) +
-           " micro-batches wait for " + percent_of(row.bubble) + " % of the step: they do the work of " +
-           plain(row.speedup) + " that never wait.";
+    auto const count = [](int number, char const* what) { return counted(static_cast<std::size_t>(number), what); };
+    std::string const words = count(row.stages, "stage") + " with " + count(row.micro_batches, "micro-batch");
+    if (row.stages == 1) { return words + " never waits."; }
+    return words + " wait for " + percent_of(row.bubble) + " % of the step: they do the work of " + plain(row.speedup) +
+           " that never wait.";
 }
 
 } // namespace

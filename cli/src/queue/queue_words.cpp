@@ -164,7 +164,7 @@ static std::string queue_verdict(QueueReport const& report) {
     std::string words = first + replicas_words(row.replicas) + (row.replicas == 1 ? " serves " : " serve ") +
                         rate_words(row.answer.throughput_per_second) + ", busy " + share_words(row.answer.utilization) +
                         " of the time; p99 is " + time_words(row.p99()) +
-                        (waits ? ", " + time_words(floor_of(report)) + " of the service alone" : "") + "." +
+                        (waits ? " (" + time_words(floor_of(report)) + " for the service alone)" : "") + "." +
                         turned_away_words(row);
     if (!report.doubling) { return words; }
     std::string const moved = turned_away_words(row).empty() ? "it" : "p99"; // whichever was named last
@@ -257,7 +257,7 @@ static std::string scale_words(QueueReport const& report) {
         double const now = report.question.queue.load.service_variation;
         words += " By the mean more machines win where the service varies more than c_s^2 = " +
                  brief(*report.more_win_above) + " (here " + brief(now) +
-                 "): then one long request holds up the fast machine, and a part of several.";
+                 "): then one long request holds up all of the fast machine, but only a part of several.";
     }
     ScaleChoice const& own = scale[3];
     if (own.answer.stable && own.p99 > scale[2].p99 * (1.0 + still)) {
@@ -269,7 +269,7 @@ static std::string scale_words(QueueReport const& report) {
 static std::string hedging_words(HedgingReport const& hedging) {
     Seconds const with = hedging.with.quantiles[2], without = hedging.without.quantiles[2];
     std::string words = "A second copy after " + time_words(hedging.delay) + " is sent for " +
-                        share_words(hedging.copies) + " of requests, busy goes from " +
+                        share_words(hedging.copies) + " of requests: busy goes from " +
                         share_words(hedging.without.run.utilization.value) + " to " +
                         share_words(hedging.with.run.utilization.value) + ", and p99 from " + time_words(without) +
                         " to " + time_words(with) + " (" + change_words(without, with) + "). ";

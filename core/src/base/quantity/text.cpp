@@ -35,7 +35,7 @@ std::string percent(double ratio, int digits) {
 }
 
 std::string counted(std::size_t count, std::string const& what) {
-    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+    return std::to_string(count) + " " + what + (count == 1 ? "" : what.ends_with("ch") ? "es" : "s");
 }
 
 std::string join(std::vector<std::string> const& parts, std::string_view separator) {

@@ -2,6 +2,8 @@
 
 #include "base/quantity/decimal.hpp"
 
+#include "headroom/text.hpp"
+
 #include <cmath>
 
 namespace headroom::training::planner {
@@ -41,9 +43,7 @@ std::string span_of(Seconds time) {
     return format(time, 3);
 }
 
-std::string counted(int count, std::string const& noun) {
-    return std::to_string(count) + " " + noun + (count == 1 ? "" : noun.ends_with("ch") ? "es" : "s");
-}
+std::string counted(int count, std::string const& noun) { return text::counted(static_cast<std::size_t>(count), noun); }
 
 std::string batch_of(Workload const& workload, Model const& model) {
     if (model.works_on_samples()) { return counted(workload.global_batch, "sample"); }
