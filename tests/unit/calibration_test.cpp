@@ -1,6 +1,8 @@
 #include "support/training.hpp"
 
+#include "headroom/error.hpp"
 #include "headroom/fit/collective_fit.hpp"
+#include "headroom/io/catalog.hpp"
 #include "headroom/training/calibration.hpp"
 
 #include <gtest/gtest.h>
@@ -166,6 +168,22 @@ TEST(TrainingCalibration, HasAtMostSixtyFreeConstants) {
     EXPECT_EQ(free_constants(set), 1);
     set.pace["some-stack"] = {};
     EXPECT_EQ(free_constants(set), 2);
+}
+
+TEST(CalibrationFile, OfAnotherVersionIsRefusedOnceWithTodaysNames) {
+    std::string const older = "name = \"mine\"\n[constants.bytes_hidden]\nvalue = 1.2\n[constants.fp8_hopper]\n"
+                              "value = 1.0\n[constants.context_exposed]\nvalue = 1.0\n";
+    for (std::string const text : {older, "partial = true\n" + older}) {
+        try {
+            static_cast<void>(io::read_calibration(text, "mine.toml"));
+            ADD_FAILURE() << "read";
+        } catch (InputError const& error) {
+            for (char const* const part : {"constants of another version", "bytes_hidden (now bytes_elementwise)",
+                                           "fp8_hopper", "context_exposed (now tensor_exposed)", "calibrate anew"}) {
+                EXPECT_NE(std::string_view{error.what()}.find(part), std::string_view::npos) << error.what();
+            }
+        }
+    }
 }
 
 } // namespace

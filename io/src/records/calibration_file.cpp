@@ -199,6 +199,31 @@ CalibratedConstant read_constant(Section section) {
     return constant;
 }
 
+/// Constants of earlier versions whose work one of today's does.
+constexpr std::pair<std::string_view, std::string_view> followed[]{{"bytes_hidden", "bytes_elementwise"},
+                                                                   {"bytes_sharded", "bytes_elementwise"},
+                                                                   {"bytes_ffn", "bytes_elementwise"},
+                                                                   {"context_exposed", "tensor_exposed"},
+                                                                   {"attention_blackwell", "attention_hopper"}};
+
+/// Refuses a file of another version: all constants that are not known, at once. A single one may be misspelt.
+void refuse_other_version(Section const& values) {
+    std::vector<std::string> unknown;
+    std::string list;
+    bool renamed = false;
+    for (std::string const& key : values.keys()) {
+        if (std::ranges::find(constants(), key, &ConstantInfo::key) != constants().end()) { continue; }
+        auto const now = std::ranges::find(followed, key, &std::pair<std::string_view, std::string_view>::first);
+        renamed = renamed || now != std::end(followed);
+        list += (unknown.empty() ? "" : ", ") + key;
+        if (now != std::end(followed)) { list += fmt::format(" (now {})", now->second); }
+        unknown.push_back(key);
+    }
+    if (unknown.empty() || (unknown.size() == 1 && !renamed)) { return; }
+    refuse(values.place(unknown.front()), "constants of another version of headroom", list,
+           "calibrate anew, or leave them out of a file with partial = true");
+}
+
 std::string written(ConstantInfo const& info, CalibratedConstant const& constant) {
     std::string text =
         toml_comment(fmt::format("{} [{}]", info.meaning, info.unit)) + fmt::format("[constants.{}]\n", info.key);
@@ -256,6 +281,7 @@ CalibrationSet read_calibration(std::string_view toml, std::string_view where, C
     if (root.has("seen")) { set.seen = read_seen(root.section("seen")); }
 
     Section values = root.section("constants");
+    refuse_other_version(values);
     for (auto const& info : constants()) {
         std::string const key{info.key};
         if (values.has(key)) {
