@@ -194,20 +194,26 @@ void add_implied(Arguments& arguments, Verb const& verb, std::set<std::string>& 
     if (!used.empty()) { arguments.note(file.path + ": defaults of the software: " + join(used, ", ")); }
 }
 
-} // namespace
-
-std::span<Option const> launch_options() { return launch_option_rows; }
-std::span<Option const> serving_launch_options() { return serving_options; }
-
-bool takes_launch_files(Verb const& verb) { return takes(verb, "--emit"); }
-
-std::map<std::string, std::string> add_launch_files(Arguments& arguments, Verb const& verb) {
-    if (!takes_launch_files(verb)) { return {}; }
-    bool const serves = takes(verb, "--engine");
-    if (auto const target = arguments.text("--emit")) { // before any work
-        serves ? static_cast<void>(io::serving_target(*target, "--emit"))
-               : static_cast<void>(io::launch_target(*target, "--emit"));
+/// States the framework of the file that --emit writes: its plan is priced for it. Fine-tuning has defaults of its own, which
+/// train by files of DeepSpeed and Accelerate.
+void add_framework_of_emitted(Arguments& arguments, Verb const& verb) {
+    auto const name = arguments.text("--emit");
+    auto const sweeps = arguments.all("--sweep");
+    bool const swept = std::ranges::any_of(sweeps, [](auto const& one) { return one.starts_with("framework"); });
+    if (!name || swept) { return; }
+    io::LaunchTarget const target = io::launch_target(*name, "--emit");
+    bool const shared = target == io::LaunchTarget::deepspeed || target == io::LaunchTarget::accelerate;
+    if (shared && takes(verb, "--method")) { return; }
+    bool const stated = arguments.has("--framework");
+    if (!stated) {
+        bool const splits = one_number(arguments.text("--tp")) > 1 || one_number(arguments.text("--pp")) > 1;
+        arguments.add("--framework", {std::string{io::framework_of(target, splits, arguments.text("--zero"))}});
     }
+    arguments.note("--emit " + *name + ": priced for --framework " + *arguments.text("--framework") +
+                   (stated ? ", which is stated" : ", the software of such a file"));
+}
+
+std::map<std::string, std::string> add_files(Arguments& arguments, Verb const& verb, bool serves) {
     std::vector<std::string> const files = arguments.all("--from");
     if (files.empty()) { return {}; }
     std::set<std::string> given = given_options(arguments, verb);
@@ -236,6 +242,25 @@ std::map<std::string, std::string> add_launch_files(Arguments& arguments, Verb c
             }
         }
     }
+    return places;
+}
+
+} // namespace
+
+std::span<Option const> launch_options() { return launch_option_rows; }
+std::span<Option const> serving_launch_options() { return serving_options; }
+
+bool takes_launch_files(Verb const& verb) { return takes(verb, "--emit"); }
+
+std::map<std::string, std::string> add_launch_files(Arguments& arguments, Verb const& verb) {
+    if (!takes_launch_files(verb)) { return {}; }
+    bool const serves = takes(verb, "--engine");
+    if (auto const target = arguments.text("--emit")) { // before any work
+        serves ? static_cast<void>(io::serving_target(*target, "--emit"))
+               : static_cast<void>(io::launch_target(*target, "--emit"));
+    }
+    auto places = add_files(arguments, verb, serves);
+    if (!serves) { add_framework_of_emitted(arguments, verb); }
     return places;
 }
 

@@ -94,7 +94,7 @@ equal(other.json()["workload"]["global_batch"] if other.out else None, 8, "one m
 tuned = run("finetune", "--cluster", "8xH100", "--dataset-tokens", "50M", "--from", SCRATCH / "full.yaml", "--format", "json")
 equal((tuned.json()["method"], tuned.json()["epochs"]) if tuned.out else tuned.err, ("full", 3), "what is trained, and how often")
 
-# ---- writing: DeepSpeed's JSON is read as of DeepSpeed, so that the framework of the first prediction is stated again ----
+# ---- writing: what is read back has the framework that the file was written for ----
 plan = answer("plan", *LLAMA, "--workers", "64", "--global-batch", "512", "--tokens", "1T")
 if plan:
     command = shlex.split(plan["recommendation"]["command"])
@@ -102,6 +102,8 @@ if plan:
     same = answer(*command[1:])
     equal(same and same["step_seconds"], plan["recommendation"]["step_seconds"], "the command predicts the winner")
     equal(same and same["strategy"], plan["recommendation"]["strategy"], "its strategy")
+FRAMEWORKS = {"megatron": "megatron-core", "slurm": "megatron-core", "nemo": "megatron-core", "torchtitan": "torchtitan", "deepspeed": "deepspeed-zero",
+              "accelerate": "hf-fsdp"}
 for name, file in (("megatron", "a.sh"), ("slurm", "b.sh"), ("torchtitan", "c.toml"), ("nemo", "d.yaml"), ("accelerate", "e.yaml"), ("deepspeed", "f.json")):
     fixed = [*SMALL, "--workers", "16", "--global-batch", "128", "--sequence-length", "8192", "--micro-batch", "1", "--dp", "16", "--tp", "1", "--pp", "1", "--cp", "1",
              "--zero", "3" if name in ("torchtitan", "accelerate", "deepspeed") else "1", "--recompute", "full" if name != "deepspeed" else "none"]
@@ -109,12 +111,25 @@ for name, file in (("megatron", "a.sh"), ("slurm", "b.sh"), ("torchtitan", "c.to
     check(written.code in (0, 3) and "note: predicted by headroom predict llama-3-8b" in written.err, f"{name}: {written.err}")
     text = (SCRATCH / file).read_text()
     check(name == "deepspeed" or "# headroom predict llama-3-8b --cluster dgx-h100 --workers 16" in text, f"{name}: {text}")
-    first = answer("predict", *fixed, code=written.code)
+    first = answer("predict", *fixed, "--framework", FRAMEWORKS[name], code=written.code)
     again = answer("predict", *SMALL, *([] if name in ("megatron", "slurm", "nemo", "accelerate") else ["--workers", "16"]), "--from", SCRATCH / file,
                    *(["--sequence-length", "8192", "--global-batch", "128", "--micro-batch", "1"] if name == "accelerate" else []),
-                   *(["--sequence-length", "8192", "--recompute", "none", "--framework", "megatron-core"] if name == "deepspeed" else []), code=written.code)
+                   *(["--sequence-length", "8192", "--recompute", "none"] if name == "deepspeed" else []), code=written.code)
     if first and again:
         equal(again["strategy"], first["strategy"], f"{name}: read back")
         equal(again["workload"], first["workload"], f"{name}: read back, its workload")
+        equal(again["step_seconds"], first["step_seconds"], f"{name}: read back, its step")
+
+# ---- a file is of a plan that is priced for its software
+for name, framework in FRAMEWORKS.items():
+    for verb in ("predict", "plan"):
+        words = [verb, *SMALL, "--workers", "16", "--global-batch", "128"]
+        written, stated = run(*words, "--emit", name), run(*words, "--emit", name, "--framework", framework)
+        equal(written.out, stated.out, f"{verb} --emit {name}: as with --framework {framework}")
+        check(f"--framework {framework}" in written.err and f"--emit {name}: priced for --framework {framework}, the software of such a file" in written.err, written.err)
+other = run("predict", *SMALL, "--workers", "16", "--framework", "maxtext", "--emit", "torchtitan")
+check("--emit torchtitan: priced for --framework maxtext, which is stated" in other.err, other.err)
+split = run("predict", *SMALL, "--workers", "16", "--tp", "2", "--emit", "deepspeed")
+check("priced for --framework megatron-deepspeed" in split.err, f"who splits layers by such a file: {split.err}")
 
 finish()

@@ -335,6 +335,18 @@ LaunchTarget launch_target(std::string_view name, std::string_view where) {
     return static_cast<LaunchTarget>(std::ranges::find(names, chosen) - names.begin());
 }
 
+std::string_view framework_of(LaunchTarget target, bool splits_layers, std::optional<std::string> const& zero) {
+    switch (target) {
+    case LaunchTarget::torchtitan: return "torchtitan";
+    case LaunchTarget::deepspeed: return splits_layers ? "megatron-deepspeed" : "deepspeed-zero";
+    case LaunchTarget::accelerate: return zero == "0" ? "hf-trainer" : zero == "1" ? "hf-deepspeed" : "hf-fsdp";
+    case LaunchTarget::megatron:
+    case LaunchTarget::nemo:
+    case LaunchTarget::slurm: return "megatron-core";
+    }
+    return {};
+}
+
 LaunchOptions options_of(Strategy const& s, Workload const& work) {
     LaunchOptions all;
     auto const add = [&all](char const* option, std::string value) { all.emplace_back(option, std::move(value)); };

@@ -3,7 +3,9 @@
 #include "headroom/serving/serving.hpp"
 #include "headroom/training/strategy.hpp"
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,6 +15,10 @@ namespace headroom::io {
 enum class LaunchTarget { megatron, torchtitan, deepspeed, accelerate, nemo, slurm };
 /// Errors: InputError{usage} at `where` with the names.
 LaunchTarget launch_target(std::string_view name, std::string_view where);
+
+/// Framework of the catalog that trains by such a file. What is given decides between those that share a format: layers
+/// that are split (DeepSpeed), the stage of ZeRO (Accelerate).
+std::string_view framework_of(LaunchTarget target, bool splits_layers, std::optional<std::string> const& zero);
 
 using LaunchOptions = std::vector<std::pair<std::string, std::string>>;
 
