@@ -218,13 +218,17 @@ TEST(LaunchScript, HostileTexts) {
 TEST(LaunchScript, SubshellsAndSingleCommandsKeepTheirVariables) {
     std::string const trains =
         "torchrun --nproc_per_node 8 --nnodes ${NODES:-2} pretrain_gpt.py --micro-batch-size 1\n";
-    for (char const* const part : {"(NODES=16)\n", "(\n  NODES=16\n  cd x\n)\n", "( cd data && NODES=16 && make )\n",
-                                   "NODES=16 echo a\n", "NODES=16 bash prepare.sh; echo b\n",
-                                   "if [ -z \"$X\" ]; then (NODES=16); fi\n", "(NODES=16) && echo a || exit 1\n"}) {
+    for (char const* const part :
+         {"(NODES=16)\n", "(\n  NODES=16\n  cd x\n)\n", "( cd data && NODES=16 && make )\n", "NODES=16 echo a\n",
+          "NODES=16 bash prepare.sh; echo b\n", "if [ -z \"$X\" ]; then (NODES=16); fi\n",
+          "(NODES=16) && echo a || exit 1\n", "f() ( NODES=16 )\nf\n", "f() (\n  NODES=16\n)\nf && echo a\n",
+          "NODES=16 &\n", "NODES=16 && echo a &\n", "{ NODES=16; } &\nwait\n", "f() { NODES=16; }\nf &\n",
+          "if [ a = a ]; then NODES=16; fi &\n"}) {
         EXPECT_EQ(options_of("#!/bin/bash\n" + std::string{part} + trains).at("--nodes"), "2") << part;
     }
     for (char const* const part :
-         {"{ NODES=16; }\n", "(cd x) && NODES=16\n", "(cd x); NODES=16\n",
+         {"{ NODES=16; }\n", "f() { NODES=16; }\nf\n", "sleep 1 &\nNODES=16\n", "NODES=16; sleep 1 & wait\n",
+          "f() ( X=1 )\nf() { NODES=16; }\nf\n", "(cd x) && NODES=16\n", "(cd x); NODES=16\n",
           "case a in (a) NODES=16;; (b) NODES=4;; esac\n", "(case b in a) X=1;; b) X=2;; esac); NODES=16\n",
           "if (test a = a); then NODES=16; fi\n"}) {
         EXPECT_EQ(options_of("#!/bin/bash\n" + std::string{part} + trains).at("--nodes"), "16") << part;
@@ -235,6 +239,18 @@ TEST(LaunchScript, SubshellsAndSingleCommandsKeepTheirVariables) {
         "3");
     // what a command has of its own is read with it
     EXPECT_EQ(options_of("ARGS='--tensor-model-parallel-size 4' ./pretrain.sh\n").at("--tp"), "4");
+}
+
+TEST(LaunchScript, HeterogeneousJobsAreRefused) {
+    std::string const trains = "torchrun --nproc_per_node 8 --nnodes 2 pretrain_gpt.py --micro-batch-size 1\n";
+    std::string const head = "#!/bin/bash\n#SBATCH --nodes=1\n#SBATCH hetjob\n#SBATCH --nodes=16\n";
+    try {
+        options_of(head + trains);
+        ADD_FAILURE() << "read";
+    } catch (InputError const& error) {
+        EXPECT_NE(std::string_view{error.what()}.find(":3: a heterogeneous job"), std::string_view::npos)
+            << error.what();
+    }
 }
 
 TEST(LaunchScript, AnArrayOfAnOutputHasNoLength) {

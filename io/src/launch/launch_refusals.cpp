@@ -48,6 +48,11 @@ Text reason_of(Text name) {
 
 void refuse_other_steps(std::vector<Entry> const& entries, Text path) {
     for (Entry const& entry : entries) {
+        if (is_one_of(entry.key, {"#SBATCH hetjob", "#SBATCH packjob"})) {
+            unreadable_error(fmt::format("{}:{}", path, entry.line), "a heterogeneous job",
+                             entry.key + " parts components, each with nodes of its own",
+                             "give the component that trains alone, without this line");
+        }
         std::string const name = normalised(last_part(entry.key));
         bool const names_method = name == "stage" || name == "rl" || name == "rlhftype" || name == "advestimator";
         bool const of_verl = entry.key.starts_with("actor_rollout_ref.");

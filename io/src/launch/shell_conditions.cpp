@@ -133,9 +133,10 @@ std::vector<RawCommand> by_reserved_words(std::vector<RawCommand> const& command
             if (!alone) { break; }
             std::size_t const end = word == "function" && at + 1 < count ? at + 2 : at + 1;
             bool const decides = word == ")" && end == count && command.end != CommandEnd::pattern &&
-                                 command.end != CommandEnd::clause; // "( ... ) || exit"
+                                 command.end != CommandEnd::clause;                        // "( ... ) || exit"
+            bool const background = end == count && command.end == CommandEnd::background; // "{ ...; } &"
             all.push_back({.words = part_of(command.words, at, end),
-                           .end = decides ? command.end : CommandEnd::next,
+                           .end = decides || background ? command.end : CommandEnd::next,
                            .line = command.line,
                            .heredoc = -1});
             at = end;
@@ -148,6 +149,22 @@ std::vector<RawCommand> by_reserved_words(std::vector<RawCommand> const& command
                        .heredoc = command.heredoc});
     }
     return all;
+}
+
+std::vector<RawCommand> enclosed_in(std::vector<RawCommand> const& commands, std::size_t& at) {
+    auto const word = [&](std::size_t i) {
+        return commands[i].words.empty() ? std::string_view{} : std::string_view{commands[i].words.front().text};
+    };
+    std::string_view const opens = word(at), closes = opens == "{" ? "}" : ")";
+    std::vector<RawCommand> body;
+    int open = 1;
+    for (++at; at < commands.size(); ++at) {
+        open += word(at) == opens ? 1 : word(at) == closes ? -1 : 0;
+        if (open == 0) { break; }
+        body.push_back(commands[at]);
+    }
+    at = std::min(at + 1, commands.size());
+    return body;
 }
 
 } // namespace headroom::io::launch

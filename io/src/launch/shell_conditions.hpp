@@ -23,6 +23,9 @@ Variables merged(std::vector<Variables> const& ways);
 /// Commands with each reserved word as a command of its own.
 std::vector<RawCommand> by_reserved_words(std::vector<RawCommand> const& commands);
 
+/// Commands between the brace or parenthesis at `at` and the one that closes it, behind which `at` is moved.
+std::vector<RawCommand> enclosed_in(std::vector<RawCommand> const& commands, std::size_t& at);
+
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> list);
 
 } // namespace headroom::io::launch

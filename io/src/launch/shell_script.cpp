@@ -53,6 +53,8 @@ private:
         ++depth_;
         std::vector<RawCommand> const* const outer = commands_;
         std::size_t const outer_at = at_;
+        bool const outer_background = has_background_;
+        has_background_ = std::ranges::find(commands, CommandEnd::background, &RawCommand::end) != commands.end();
         commands_ = &commands;
         at_ = 0;
         while (!done()) {
@@ -61,6 +63,7 @@ private:
         }
         commands_ = outer;
         at_ = outer_at;
+        has_background_ = outer_background;
         --depth_;
     }
 
@@ -86,6 +89,7 @@ private:
         script_.too_large = script_.too_large || ++levels_ > most_levels;
         Truth holds = Truth::yes; // of what stands before "&&" and "||"
         CommandEnd joint = CommandEnd::next;
+        Variables before; // of a list that may run in the background, and then changes none
         while (!done()) {
             RawCommand const& command = (*commands_)[at_];
             std::string_view const word = reserved();
@@ -98,7 +102,10 @@ private:
                                  (joint == CommandEnd::either && holds == Truth::yes);
             bool const unsure = joint != CommandEnd::next && holds == Truth::unknown;
             bool const clause = command.end == CommandEnd::clause && std::ranges::count(stops, ";;") > 0;
+            if (has_background_ && active_ && joint == CommandEnd::next) { before = copied(); }
             Truth const now = step(skipped, unsure);
+            bool const background = at_ > 0 && (*commands_)[at_ - 1].end == CommandEnd::background;
+            if (background && active_) { expand_.variables = std::move(before); }
             if (!skipped) { holds = unsure ? Truth::unknown : now; }
             CommandEnd const end = word == "(" ? (*commands_)[at_ - 1].end : command.end; // of its ")"
             joint = end == CommandEnd::both || end == CommandEnd::either ? end : CommandEnd::next;
@@ -268,16 +275,12 @@ private:
         std::string name = (*commands_)[at_++].words.back().text;
         if (name.ends_with("()")) { name.resize(name.size() - 2); }
         if (done() || (reserved() != "{" && reserved() != "(")) { return; }
-        auto const [opens, closes] = reserved() == "{" ? std::pair{"{", "}"} : std::pair{"(", ")"};
-        std::size_t const begin = ++at_;
-        int open = 1;
-        for (; !done(); ++at_) {
-            open += reserved() == opens ? 1 : reserved() == closes ? -1 : 0;
-            if (open == 0) { break; }
+        if (reserved() == "(") {
+            subshells_.insert(name);
+        } else {
+            subshells_.erase(name);
         }
-        functions_[name].assign(commands_->begin() + static_cast<std::ptrdiff_t>(begin),
-                                commands_->begin() + static_cast<std::ptrdiff_t>(at_));
-        if (!done()) { ++at_; }
+        functions_[name] = enclosed_in(*commands_, at_);
     }
 
     /// Assignments, arithmetic, calls, texts that are run; another command is kept.
@@ -387,7 +390,10 @@ private:
         for (std::size_t i = 1; i < words.size(); ++i) { expand_.arguments.push_back(words[i].text); }
         expand_.has_arguments = true;
         locals_.emplace_back();
+        bool const in_subshell = subshells_.contains(name);
+        Variables before = in_subshell ? copied() : Variables{};
         run_commands(std::vector<RawCommand>{functions_[name]});
+        if (in_subshell) { expand_.variables = std::move(before); }
         for (auto& [local, value] : locals_.back()) {
             value ? static_cast<void>(expand_.variables[local] = std::move(*value))
                   : static_cast<void>(expand_.variables.erase(local));
@@ -460,18 +466,9 @@ private:
         expand_.variables.merge(passed_);
         for (auto const& [name, variable] : expand_.variables) {
             if (used_.contains(name)) { continue; }
-            ShellCommand words{.readings = {}, .line = expand_.where[name]};
-            for (ShellItems const& value : variable.values) {
-                Expansion one;
-                one.variables[name] = {.values = {value}, .is_array = variable.is_array};
-                std::vector<Word> reading;
-                for (ShellItem const& item : one.expanded(raw_word("${" + name + "[@]}", words.line))) {
-                    int const line = item.text.lines.empty() ? 0 : item.text.lines.front();
-                    reading.push_back({item.text.chars, line, item.quoted});
-                }
-                words.readings.push_back(std::move(reading));
-            }
-            if (!words.readings.empty()) { script_.variables.push_back(std::move(words)); }
+            int const line = expand_.where[name];
+            auto readings = readings_of(name, variable, line);
+            if (!readings.empty()) { script_.variables.push_back({.readings = std::move(readings), .line = line}); }
         }
     }
 
@@ -479,7 +476,9 @@ private:
     ShellScript script_;
     std::map<std::string, std::vector<RawCommand>> functions_;
     std::set<std::string> called_, used_;
-    Variables passed_; ///< of single commands, which are not set behind them
+    std::set<std::string> subshells_; ///< functions whose body stands in parentheses
+    bool has_background_ = false;     ///< a command ends in "&"
+    Variables passed_;                ///< of single commands, which are not set behind them
     std::vector<std::map<std::string, std::optional<Variable>>>
         locals_; ///< of each function that runs: values outside of it
     std::map<std::string, std::vector<int>> lines_;

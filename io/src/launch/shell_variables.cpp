@@ -465,4 +465,18 @@ void Expansion::compute(std::string const& expression, int line) {
     }
 }
 
+std::vector<std::vector<Word>> readings_of(std::string const& name, Variable const& variable, int line) {
+    std::vector<std::vector<Word>> readings;
+    for (ShellItems const& value : variable.values) {
+        Expansion one;
+        one.variables[name] = {.values = {value}, .is_array = variable.is_array};
+        std::vector<Word> reading;
+        for (ShellItem const& item : one.expanded(raw_word("${" + name + "[@]}", line))) {
+            reading.push_back({item.text.chars, item.text.lines.empty() ? 0 : item.text.lines.front(), item.quoted});
+        }
+        readings.push_back(std::move(reading));
+    }
+    return readings;
+}
+
 } // namespace headroom::io::launch

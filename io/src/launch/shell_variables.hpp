@@ -86,6 +86,9 @@ private:
 /// A text as a word that begins at a line.
 RawWord raw_word(std::string_view text, int line);
 
+/// Words that a variable stands for, one reading for each value that it may have.
+std::vector<std::vector<Word>> readings_of(std::string const& name, Variable const& variable, int line);
+
 /// Names behind the "$" of a text.
 std::set<std::string> variables_in(std::string_view text);
 

@@ -120,7 +120,8 @@ private:
         } else if (c == ')') {
             closes();
         } else if (c == ';' || c == '&' || c == '|') {
-            end_command(CommandEnd::next);
+            bool const background = c == '&' && !(at_ > 0 && text_[at_ - 1] == '|'); // "|&" is a pipe
+            end_command(background ? CommandEnd::background : CommandEnd::next);
             pass(1);
         } else {
             bool const part = c == '\'' || c == '"' || c == '`' || c == '$';
@@ -179,9 +180,12 @@ private:
         std::size_t const end = std::min(text_.find('\n', at_), text_.size());
         std::string_view const text = text_.substr(at_, end - at_);
         if (text.starts_with("#SBATCH")) {
+            std::vector<std::string> const words = slurm_words(text.substr(7));
+            if (!words.empty() && is_one_of(words.front(), {"hetjob", "packjob"})) {
+                result_.headers.push_back({"#SBATCH " + words.front(), {}, line()});
+            }
             bool const late = !result_.commands.empty() || !command_.words.empty();
-            add_slurm_options(slurm_words(text.substr(7)), "#SBATCH ", line(),
-                              late ? result_.late_headers : result_.headers);
+            add_slurm_options(words, "#SBATCH ", line(), late ? result_.late_headers : result_.headers);
         }
         pass(end - at_);
     }

@@ -18,11 +18,11 @@ struct RawWord {
 };
 
 /// End of a command: the next one follows, or depends on it.
-enum class CommandEnd { next, both, either, pattern, clause };
+enum class CommandEnd { next, both, either, background, pattern, clause };
 
 struct RawCommand {
     std::vector<RawWord> words;
-    CommandEnd end = CommandEnd::next; ///< ";", "&&", "||", ")" of a case, ";;"
+    CommandEnd end = CommandEnd::next; ///< ";", "&&", "||", "&", ")" of a case, ";;"
     int line = 0;
     int heredoc = -1; ///< index of the text behind "<<"; -1: none
 };
