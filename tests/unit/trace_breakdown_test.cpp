@@ -167,6 +167,28 @@ TEST(Breakdown, TakesRangesOfAGivenNameForSteps) {
     EXPECT_EQ(breakdown_of(trace, "rain").steps[1].shares.compute, 100 * us);
 }
 
+TEST(Breakdown, TakesTheOnlyRepeatedNameOfATrainingStep) {
+    auto const trained = [](std::string const& other) {
+        MadeTrace made;
+        for (int step = 0; step < 3; ++step) {
+            Ticks const at = 1000 * us * step;
+            made.on_stream(SpanKind::compute, "gemm", 7, at + 100 * us, at + 300 * us);
+            made.on_thread(SpanKind::annotation, "train_step", 1, at, at + 900 * us);
+            if (!other.empty()) { made.on_thread(SpanKind::annotation, other, 1, at + 900 * us, at + 950 * us); }
+        }
+        return breakdown_of(made.trace());
+    };
+    for (std::string const other : {"", "step", "evaluate"}) {
+        auto const found = trained(other);
+        ASSERT_EQ(found.steps.size(), 3U) << other;
+        EXPECT_FALSE(found.steps_detected) << other;
+        EXPECT_EQ(found.steps[1].step.number, 1) << other;
+        EXPECT_EQ(found.steps[1].step.begin, 1000 * us) << other;
+    }
+    auto const two = trained("iteration"); // which of them is the step?
+    EXPECT_TRUE(two.steps.empty() || two.steps_detected);
+}
+
 TEST(Breakdown, CountsAStepOnceThatTwoThreadsRecord) {
     MadeTrace made;
     for (int step = 0; step < 3; ++step) {

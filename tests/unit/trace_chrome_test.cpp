@@ -283,6 +283,21 @@ TEST(ChromeEvents, CategoriesOfRocprofTellDeviceWork) {
     }
 }
 
+TEST(ChromeEvents, AgentsOfRocprofAreRanks) {
+    auto const event = [](std::string const& category, char const* key, int agent, int begin, int end) {
+        return R"({"ph":"X","cat":")" + category + R"(","name":"k","pid":1,"tid":)" + std::to_string(agent) +
+               R"(,"ts":)" + std::to_string(begin) + R"(,"dur":)" + std::to_string(end - begin) + R"(,"args":{")" +
+               key + "\":" + std::to_string(agent) + "}}";
+    };
+    auto const traces =
+        read(event("kernel_dispatch", "agent", 4, 0, 400) + "," + event("kernel_dispatch", "agent", 5, 0, 300) + "," +
+             event("memory_copy", "dst_agent", 5, 300, 350));
+    ASSERT_EQ(traces.size(), 2U);
+    EXPECT_EQ(trace::breakdown_of(traces[0]).whole.compute, 400'000);
+    EXPECT_EQ(trace::breakdown_of(traces[1]).whole.compute, 300'000);
+    EXPECT_EQ(trace::breakdown_of(traces[1]).whole.memory, 50'000);
+}
+
 TEST(ChromeEvents, NumbersThatAreNoRanksStateNone) {
     for (std::string const rank : {"-1", "1000000000000", "null"}) {
         auto const traces = read(R"({"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1,"args":{"rank":)" + rank + "}}",

@@ -62,7 +62,7 @@ TEST_F(TraceFolder, EverythingBelowInTheOrderOfNumbers) {
     put(".hidden.json", trace_text(1));
     put(".cache/rank0.json", trace_text(1));
     put("notes.txt", "what we ran\n");
-    put("empty.json", "");
+    put("DONE", "");
     put("report.nsys-rep", "binary");
     put("stats.csv", "Time (%),Total Time (ns),Instances,Name\n60.0,6000,3,gemm\n");
     put("summary.txt",
@@ -70,11 +70,21 @@ TEST_F(TraceFolder, EverythingBelowInTheOrderOfNumbers) {
     io::TraceFiles const found = files();
     EXPECT_THAT(below(found.files),
                 ElementsAre("node1/deep/er/rank4.json", "node1/rank3.json.gz", "rank2.json", "rank10.json"));
-    EXPECT_THAT(found.left_out, ElementsAre(HasSubstr("empty.json: no trace (it is empty)"),
+    EXPECT_THAT(found.left_out, ElementsAre(HasSubstr("DONE: no trace (it is empty)"),
                                             HasSubstr("notes.txt: no trace (not a trace that headroom can read"),
                                             HasSubstr("report.nsys-rep: no trace (it is a report of Nsight Systems)"),
                                             HasSubstr("stats.csv: no trace (it is a table of nsys stats)"),
                                             HasSubstr("summary.txt: no trace (it is a table of nsys stats)")));
+}
+
+TEST_F(TraceFolder, AnEmptyFileNamedLikeATraceIsARankThatIsNotRead) {
+    put("rank0.json", trace_text(2));
+    put("rank1.json", "");
+    put("rank2.json", "\n");
+    put("run.lock", "");
+    EXPECT_THAT(files().unread,
+                ElementsAre(HasSubstr("rank1.json: holds nothing"), HasSubstr("rank2.json: holds nothing")));
+    EXPECT_THAT(files().left_out, ElementsAre(HasSubstr("run.lock: no trace (it is empty)")));
 }
 
 TEST_F(TraceFolder, LinksLeadNowhereTwice) {

@@ -28,6 +28,15 @@ TEST(TraceStepNames, OtherNamesAreNoSteps) {
     }
 }
 
+TEST(TraceStepNames, StepsOfTrainingWithoutANumber) {
+    for (char const* const name : {"train_step", "Train Step", "training step", "iteration", "train_batch"}) {
+        EXPECT_TRUE(names_training_step(name)) << name;
+    }
+    for (char const* const name : {"step", "train", "Optimizer.step#AdamW.step", "train_step 3", "batch", ""}) {
+        EXPECT_FALSE(names_training_step(name)) << name;
+    }
+}
+
 TEST(TraceStepNames, PhasesOfVllm) {
     EXPECT_EQ(phase_of("execute_context_2(512)_generation_0(0)"), (StepPhase{PhaseKind::prefill, 2, 512}));
     EXPECT_EQ(phase_of("execute_context_0(0)_generation_3(3)"), (StepPhase{PhaseKind::decode, 3, 3}));

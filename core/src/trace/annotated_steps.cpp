@@ -101,6 +101,22 @@ std::vector<TraceStep> steps_named(RankTrace const& trace, std::string_view name
     return outermost(trace, is_step);
 }
 
+/// Ranges of the only name that means a step of training and repeats, without a number: "train_step".
+std::vector<TraceStep> steps_without_number(RankTrace const& trace) {
+    std::vector<TraceStep> found;
+    auto const& names = trace.timeline.names;
+    for (std::uint32_t name = 0; name < names.size(); ++name) {
+        if (!names_training_step(names[name])) { continue; }
+        std::vector<char> is_step(names.size(), 0);
+        is_step[name] = 1;
+        auto steps = outermost(trace, is_step);
+        if (steps.size() < 2) { continue; }
+        if (!found.empty()) { return {}; }
+        found = std::move(steps);
+    }
+    return found;
+}
+
 /// Ranges that frameworks put round their steps; empty below two.
 std::vector<TraceStep> framework_steps(RankTrace const& trace) {
     std::vector<char> is_step;
@@ -124,6 +140,7 @@ std::vector<TraceStep> annotated_steps(RankTrace const& trace, std::string_view 
     bool const numbered = name.empty() && !trace.steps.empty();
     auto steps = !name.empty() ? steps_named(trace, name) : numbered ? trace.steps : unnumbered_steps(trace);
     if (steps.empty() && name.empty()) { steps = framework_steps(trace); }
+    if (steps.empty() && name.empty()) { steps = steps_without_number(trace); }
     if (steps.empty() && name.empty()) { steps = trace.device_steps; }
     std::sort(steps.begin(), steps.end(), [](auto const& a, auto const& b) { return by_begin(a) < by_begin(b); });
     join_threads(steps);

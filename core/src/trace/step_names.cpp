@@ -68,15 +68,10 @@ std::string_view without_context(std::string_view name) {
     return of_epoch ? name.substr(std::min(name.find_first_not_of(digits, number), name.size())) : name;
 }
 
-/// A word for a step, and a number at the end.
-std::optional<NamedStep> numbered_step(std::string_view name) {
-    constexpr std::array words{"iteration",      "iter",  "step",       "trainstep", "trainingstep",
-                               "trainiteration", "train", "trainbatch", "batch",     "globalstep"};
-    name = without_context(name);
-    auto const digits = name.find_last_not_of("0123456789") + 1;
-    if (digits == 0 || digits >= name.size() || name.size() - digits > 12) { return {}; }
+/// Letters of a name in lower case, without what parts its words; empty of a name with other signs.
+std::string letters_of(std::string_view name) {
     std::string word;
-    for (char const c : name.substr(0, digits)) {
+    for (char const c : name) {
         bool const letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
         if (letter) {
             word += static_cast<char>(c | 0x20);
@@ -84,11 +79,28 @@ std::optional<NamedStep> numbered_step(std::string_view name) {
             return {};
         }
     }
+    return word;
+}
+
+/// A word for a step, and a number at the end.
+std::optional<NamedStep> numbered_step(std::string_view name) {
+    constexpr std::array words{"iteration",      "iter",  "step",       "trainstep", "trainingstep",
+                               "trainiteration", "train", "trainbatch", "batch",     "globalstep"};
+    name = without_context(name);
+    auto const digits = name.find_last_not_of("0123456789") + 1;
+    if (digits == 0 || digits >= name.size() || name.size() - digits > 12) { return {}; }
+    std::string const word = letters_of(name.substr(0, digits));
     if (std::ranges::find(words, std::string_view{word}) == words.end()) { return {}; }
     return NamedStep{leading_number(name.substr(digits)), {}};
 }
 
 } // namespace
+
+bool names_training_step(std::string_view name) {
+    constexpr std::array words{"iteration",         "trainstep",  "trainingstep", "trainiteration",
+                               "trainingiteration", "trainbatch", "globalstep"};
+    return std::ranges::find(words, letters_of(name)) != words.end();
+}
 
 std::optional<NamedStep> named_step(std::string_view name) {
     if (auto const step = step_of_vllm(name)) { return step; }

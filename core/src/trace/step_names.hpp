@@ -18,4 +18,7 @@ struct NamedStep {
 /// "iteration 12", "step_12", "train_step:12", "Train step 12" of training loops, NVTX and JAX. Empty for other names.
 std::optional<NamedStep> named_step(std::string_view name);
 
+/// Whether a name without a number means a step of training: "train_step", "Iteration". "step" alone may be the optimizer's.
+bool names_training_step(std::string_view name);
+
 } // namespace headroom::trace

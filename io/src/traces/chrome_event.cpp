@@ -26,6 +26,8 @@ constexpr std::array argument_rows{KeyRow{"correlation", correlation},
                                    KeyRow{"wait_on_stream", awaited_stream},
                                    KeyRow{"wait_on_cuda_event_record_corr_id", awaited_record},
                                    KeyRow{"device", device},
+                                   KeyRow{"agent", device}, // of rocprofv3, and that of a copy
+                                   KeyRow{"dst_agent", device},
                                    KeyRow{"hlo_category", operation_category},
                                    KeyRow{"step_num", step_number},
                                    KeyRow{"bytes", bytes},

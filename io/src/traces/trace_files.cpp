@@ -38,12 +38,16 @@ public:
     /// Nothing where the path was met before.
     bool is_new(fs::path const& path, struct stat& status);
     std::vector<Found> below(fs::path const& folder);
+    /// Files below the last folder that hold nothing, or nothing that can be decompressed: unread where they are named like
+    /// one of the traces, which are ranks; else left out, as marks and locks are.
+    void judge_empty(std::vector<Found> const& traces);
     /// Number of files and folders that were met again, where an earlier argument had led to them.
     [[nodiscard]] std::size_t met_before() const { return met_before_; }
 
 private:
     TraceFiles& files_;
-    std::map<FileIdentity, int> met_; ///< with the number of the path that led there
+    std::vector<std::pair<fs::path, std::string>> empty_; ///< with the reason
+    std::map<FileIdentity, int> met_;                     ///< with the number of the path that led there
     int path_ = 0;
     std::size_t met_before_ = 0;
 
@@ -91,10 +95,28 @@ void FolderWalk::look_at(fs::path const& file, std::vector<Found>& found) {
             found.push_back({file, format != nullptr && format->is_plan});
         } else {
             std::string const damage{source.damage()};
-            leave_out(file,
-                      "no trace (" + (damage.empty() ? what_else(source.head(), file.native()).why : damage) + ")");
+            std::string const why = damage.empty() ? std::string{what_else(source.head(), file.native()).why} : damage;
+            bool const nothing = source.head().find_first_not_of(" \t\r\n") == std::string_view::npos;
+            if (nothing) {
+                empty_.emplace_back(file, why);
+            } else {
+                leave_out(file, "no trace (" + why + ")");
+            }
         }
     } catch (InputError const& error) { files_.unread.emplace_back(error.what()); }
+}
+
+void FolderWalk::judge_empty(std::vector<Found> const& traces) {
+    for (auto const& [path, why] : empty_) {
+        bool const of_rank =
+            std::ranges::any_of(traces, [&](Found const& trace) { return trace.path.extension() == path.extension(); });
+        if (of_rank) {
+            files_.unread.push_back(path.string() + ": holds nothing (" + why + ")");
+        } else {
+            leave_out(path, "no trace (" + why + ")");
+        }
+    }
+    empty_.clear();
 }
 
 std::vector<Found> FolderWalk::below(fs::path const& folder) {
@@ -153,6 +175,7 @@ void add_path(std::string const& name, FolderWalk& walk, TraceFiles& files) {
     if (!is_new) { return; }
     std::size_t const left_out = files.left_out.size(), others = walk.met_before() + files.unread.size();
     std::vector<Found> found = walk.below(path);
+    walk.judge_empty(found);
     bool const holds_others = walk.met_before() + files.unread.size() > others;
     if (found.empty() && !holds_others) { no_traces(name, files.left_out.size() - left_out); }
     leave_plans_out(found, files.left_out);
