@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 
@@ -16,6 +17,21 @@ using headroom::test::error_of_log;
 using headroom::test::left_out;
 using io::LogQuestion;
 using io::read_benchmark_log;
+
+TEST(BenchmarkLogCsv, SizesInKbThatArePowersOfTwoAreNoted) {
+    auto const noted = [](std::string const& sizes) {
+        std::string text = "collective,ranks,size,time_us\n";
+        for (std::string rest = sizes + " "; !rest.empty(); rest.erase(0, rest.find(' ') + 1)) {
+            text += "all_reduce,8," + rest.substr(0, rest.find(' ')) + ",20\n";
+        }
+        auto const log = read_benchmark_log(text, "log.csv");
+        EXPECT_DOUBLE_EQ(log.rows.back().size.size.base(), 64e3) << sizes;
+        return std::ranges::any_of(log.notes, [](auto const& note) { return note.find("KiB") != std::string::npos; });
+    };
+    EXPECT_TRUE(noted("512B 1KB 2KB 64KB"));
+    EXPECT_FALSE(noted("1KB 10KB 64KB"));
+    EXPECT_FALSE(noted("1000 2000 64KB")) << "one size shows nothing";
+}
 
 TEST(BenchmarkLogCsv, ColumnsOfAnyOrderAndUnit) {
     auto const log = read_benchmark_log("Avg latency (ms),op,Message Size (KiB),max latency (ms),nprocs,nodes,algo\n"

@@ -41,6 +41,13 @@ TEST(TableHeads, AQuantityOverItsUnitIsATime) {
     EXPECT_THAT(refused("gpus,t/s\n1,100\n2,190\n"), HasSubstr("may be a time or tokens per second"));
 }
 
+TEST(TableHeads, AFunctionOfTheWorkersIsNoUnit) {
+    for (std::string const head : {"T(p)", "T(n)", "time (p)", "T(workers) [s]"}) {
+        EXPECT_EQ(read("p," + head + "\n1,100\n2,52\n4,28\n").rows[1].value, 52.0) << head;
+    }
+    EXPECT_EQ(read("p,speedup (p)\n1,1\n2,1.9\n4,3.6\n").quantity, ScalingQuantity::speedup);
+}
+
 TEST(TableHeads, AMinWithoutBracketsIsMinutesOrAMinimum) {
     for (std::string const head : {"runtime_min", "time_min", "duration_min", "walltime_min", "time min"}) {
         EXPECT_THAT(refused("gpus," + head + "\n1,100\n2,52.5\n"), HasSubstr("may be in minutes or a minimum")) << head;

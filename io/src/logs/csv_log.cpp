@@ -227,6 +227,24 @@ double bare_time_unit(CsvTable const& table, LogHeader const& header, std::vecto
     return 0.0;
 }
 
+/// Notes that kB and MB were taken as 1000s where all such sizes are powers of two, as those of 1024s would be.
+void note_size_units(CsvTable const& table, LogHeader const& header, LogBuilder& log) {
+    ColumnMatch const& size = header.at(LogColumn::size);
+    std::size_t sizes = 0;
+    for (CsvTable::Record const& record : table.records) {
+        if (!size.found()) { return; }
+        CellNumber const number = cell_number(record.cells[static_cast<std::size_t>(size.column)]);
+        auto const unit = number.rest.empty() ? size.unit : unit_named(CellMeasure::size, number.rest);
+        if (!unit || (unit->factor != 1e3 && unit->factor != 1e6 && unit->factor != 1e9)) { continue; }
+        int power = 0;
+        if (number.value < 1.0 || std::frexp(number.value, &power) != 0.5) { return; }
+        ++sizes;
+    }
+    if (sizes < 2) { return; }
+    log.note("sizes in kB, MB and GB are taken as 1000s, although all are powers of two: write KiB, MiB and GiB where "
+             "they are of 1024");
+}
+
 /// Whether a row states more than two ranks.
 bool has_many_ranks(CsvTable const& table) {
     LogHeader const header = match_log_headers(table.header, false).front();
@@ -296,6 +314,7 @@ ReadLog read_csv_log(std::string_view text, LogBuilder& log) {
     std::vector<int> used;
     for (LogHeader const& header : headers) {
         bare_times.push_back(bare_time_unit(table, header, marks, log));
+        note_size_units(table, header, log);
         for (ColumnMatch const& match : header.matches) { used.push_back(match.column); }
     }
     std::erase_if(outcomes,

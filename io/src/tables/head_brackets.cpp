@@ -21,7 +21,9 @@ constexpr std::array<std::string_view, 7> remark_words{
     // precisions
     "single double half mixed precision amp fp64 fp32 tf32 fp16 bf16 fp8 fp4 int8 float64 float32 float16 bfloat16",
     // settings
-    "strong weak scaling batch bs batchsize size train training eval evaluation inference forward backward",
+    "strong weak scaling batch bs batchsize size train training eval evaluation inference forward backward "
+    // the worker count that a figure depends on: T(p)
+    "p n np workers",
     // figures of models, which tables keep apart
     "ideal predicted expected linear theoretical perfect projected modelled modeled",
     // what may stand next to all of these
