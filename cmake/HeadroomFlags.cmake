@@ -51,7 +51,7 @@ target_compile_options(headroom_flags INTERFACE
     -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wno-sign-conversion
     $<$<BOOL:${HEADROOM_WERROR}>:-Werror>)
 
-# What reads a command line or a file of a page and writes a table is compiled in three quarters of the time, and is as fast for
-# people. What computes keeps the optimisation of the preset.
+# What reads, writes and puts answers together is compiled in three quarters of the time, and is as fast for people; its
+# small functions are put in place at no cost. What computes in loops keeps the optimisation of the preset.
 add_library(headroom_quick INTERFACE)
-target_compile_options(headroom_quick INTERFACE $<$<CONFIG:Release>:-O1>)
+target_compile_options(headroom_quick INTERFACE "$<$<CONFIG:Release>:-O1;-finline-small-functions>")

@@ -106,7 +106,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     using headroom::serve::HttpServer;
     static OwnFolder const own;
     std::filesystem::path const& folder = own.path;
-    static HttpServer server{{.scratch = folder, .limit = std::chrono::hours{1}}};
+    static HttpServer server{{.names = {}, .folders = {}, .scratch = folder, .limit = std::chrono::hours{1}}};
     std::string const reply = server.reply_to({reinterpret_cast<char const*>(data), size});
     require(reply.empty() || reply.starts_with("HTTP/1."));
     require(reply.find("\r\n\r\n") != std::string::npos || reply.empty());
