@@ -372,8 +372,7 @@ std::vector<Residual> left_out_residuals(std::span<PublishedRun const> runs, Cal
         Extrapolation const kind = of_seen_kind ? Extrapolation::unseen_mixture : row.extrapolation;
         // what users set up themselves tells nothing of how far tuned runs scatter
         bool const ordinary = row.run->ordinary && row.run->question && !row.run->question->framework.paced;
-        bool const offloads = row.extrapolation == Extrapolation::ordinary_offload;
-        add(row, ordinary && !offloads ? Extrapolation::ordinary : kind, row.run->source);
+        add(row, ordinary ? extrapolation_of_ordinary(row.run->question->strategy) : kind, row.run->source);
     }
     auto const unnamed = unnamed_runs(runs);
     for (auto const& row : validate_left_out(unnamed, set, folds).rows) {

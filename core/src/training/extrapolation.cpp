@@ -22,7 +22,8 @@ struct Words {
 constexpr std::array extrapolation_table{
     Words{seen, "seen", "runs of this hardware, and runs of this framework"},
     Words{unseen_framework, "unseen_framework", "runs of this hardware with other frameworks"},
-    Words{ordinary, "ordinary", "runs of software that its users put together"},
+    Words{ordinary_alone, "ordinary_alone", "runs on one accelerator of software that its users put together"},
+    Words{ordinary, "ordinary", "runs on several accelerators of software that its users put together"},
     Words{ordinary_offload, "ordinary_offload", "runs of such software with state in the host's memory"},
     Words{guessed_framework, "guessed_framework", "runs of any framework, for none is named"},
     Words{assumed, "assumed", "runs with assumed fields"},
@@ -41,8 +42,13 @@ struct Lent {
     double weight;
 };
 constexpr std::array near_kinds{
-    Lent{seen, unseen_framework, 1.0},    Lent{unseen_framework, seen, 1.0},     Lent{seen, assumed, 0.2},
-    Lent{unseen_framework, assumed, 0.2}, Lent{ordinary_offload, ordinary, 0.2}, Lent{assumed, unseen_hardware, 0.3},
+    Lent{seen, unseen_framework, 1.0},
+    Lent{unseen_framework, seen, 1.0},
+    Lent{seen, assumed, 0.2},
+    Lent{unseen_framework, assumed, 0.2},
+    Lent{ordinary_offload, ordinary, 0.2},
+    Lent{ordinary_offload, ordinary_alone, 0.2},
+    Lent{assumed, unseen_hardware, 0.3},
 };
 
 double borrowed(Extrapolation to, Extrapolation from) {
@@ -55,7 +61,7 @@ using Counts = std::map<std::pair<Extrapolation, std::string>, int>; ///< rows o
 
 /// Kinds whose groups weigh alike, whatever their number of rows.
 bool families_alike(Extrapolation kind) {
-    return kind == ordinary || kind == ordinary_offload || kind == guessed_framework;
+    return kind == ordinary_alone || kind == ordinary || kind == ordinary_offload || kind == guessed_framework;
 }
 constexpr double few_of_a_family = 3.0;
 
@@ -79,8 +85,10 @@ Band conformal_band(Extrapolation kind, std::span<Residual const> residuals, Cou
         sizes.push_back({std::abs(residual.log_ratio), weight});
         of_groups[residual.group] += weight;
     }
-    double const wider = std::sqrt(1.0 + 1.0 / effective_groups(of_groups));
-    double const either = weighted_quantile(sizes, coverage), tail = 0.5 * (1.0 - coverage);
+    double const more = 1.0 + 1.0 / effective_groups(of_groups);
+    bool const many = coverage * more < 1.0;
+    double const level = many ? coverage * more : coverage, wider = many ? 1.0 : std::sqrt(more);
+    double const either = weighted_quantile(sizes, level), tail = 0.5 * (1.0 - level);
     Band band;
     band.coverage = coverage;
     band.low = std::exp(wider * std::min(0.0, 0.5 * (weighted_quantile(samples, tail) - either)));
@@ -99,6 +107,7 @@ Extrapolation farther(Extrapolation kind) {
     case seen: return unseen_framework;
     case unseen_framework: return assumed;
     case ordinary_offload: return guessed_framework;
+    case ordinary_alone: return ordinary;
     case ordinary:
     case guessed_framework: return unseen_hardware;
     case assumed: return unseen_hardware;
@@ -109,6 +118,11 @@ Extrapolation farther(Extrapolation kind) {
     case unseen_hardware: break;
     }
     return unseen_hardware;
+}
+
+/// Models that runs moved the constants with: frameworks with kernels of their own, which others ran on, do not.
+bool is_decoder(Model const& model) {
+    return model.operators.empty() && model.causal && model.encoder_layers <= 0 && model.memory_tokens <= 0;
 }
 
 /// Experts and scans have constants of their own.
@@ -134,11 +148,15 @@ std::string evidence_words(Question const& question, Extrapolation kind, bool ne
         return "runs of mixtures and hybrids on " + hardware + ", and with " + framework +
                (elsewhere.empty() ? " on any hardware" : elsewhere);
     case unseen_framework: return "runs of " + hardware + " with other frameworks";
-    case ordinary: return "runs of software like " + framework;
+    case ordinary_alone: return "runs of software like " + framework + " on one accelerator";
+    case ordinary: return "runs of software like " + framework + " on several accelerators";
     case ordinary_offload: return "runs of software like " + framework + " with state in the host's memory";
     case unseen_hardware:
-        if (question.strategy.offload == Offload::none) { return "runs on hardware other than " + hardware; }
-        return "runs on hardware that was not fitted, as offload to the host was not";
+        if (question.strategy.offload != Offload::none) {
+            return "runs on hardware that was not fitted, as offload to the host was not";
+        }
+        if (!is_decoder(question.model)) { return "runs on hardware that was not fitted, as encoders were not"; }
+        return "runs on hardware other than " + hardware;
     case unseen_mixture:
         if (framework_is_guessed(question)) {
             return "runs of mixtures and hybrids, whose framework is not named here";
@@ -183,10 +201,7 @@ Band band_of(Bands const& bands, Extrapolation kind) {
     }
 }
 
-bool runs_own_kernels(Framework const& framework, Model const& model) {
-    return framework.paced &&
-           (!model.operators.empty() || !model.causal || model.encoder_layers > 0 || model.memory_tokens > 0);
-}
+bool runs_own_kernels(Framework const& framework, Model const& model) { return framework.paced && !is_decoder(model); }
 
 bool framework_is_guessed(Question const& question) {
     return std::ranges::any_of(question.assumptions,
@@ -204,6 +219,11 @@ bool framework_is_guessed_again(Question const& question) {
            likely_framework(question.cluster, stated) == question.framework.name;
 }
 
+Extrapolation extrapolation_of_ordinary(Strategy const& strategy) {
+    if (strategy.offload != Offload::none) { return ordinary_offload; }
+    return strategy.workers() == 1 ? ordinary_alone : ordinary;
+}
+
 Extrapolation extrapolation_of(Question const& question, std::optional<Seen> const& seen) {
     bool const guesses = std::ranges::any_of(question.assumptions, &Assumption::structural);
     if (!seen) { return guesses ? Extrapolation::assumed : Extrapolation::seen; }
@@ -215,9 +235,9 @@ Extrapolation extrapolation_of(Question const& question, std::optional<Seen> con
         return was_run ? mixture : unseen_mixture;
     }
     if (framework_is_guessed(question)) { return guessed_framework; }
-    bool const host_takes_part = question.strategy.offload != Offload::none;
-    if (framework.ordinary) { return host_takes_part ? ordinary_offload : ordinary; }
-    if (host_takes_part || !seen->dense.hardware.contains(generation)) { return unseen_hardware; }
+    if (framework.ordinary) { return extrapolation_of_ordinary(question.strategy); }
+    bool const described = question.strategy.offload == Offload::none && is_decoder(question.model);
+    if (!described || !seen->dense.hardware.contains(generation)) { return unseen_hardware; }
     if (guesses) { return Extrapolation::assumed; }
     return seen->dense.frameworks.contains(framework.name) ? Extrapolation::seen : unseen_framework;
 }

@@ -17,27 +17,22 @@ namespace headroom::training {
 enum class Extrapolation {
     seen,              ///< accelerator generation and framework both moved the constants
     unseen_framework,  ///< the generation did, the framework did not
-    ordinary,          ///< software that its users put together: how it is set up moves the step by more than the chip
+    ordinary_alone,    ///< software that its users put together, on one accelerator: no links, no sharding
+    ordinary,          ///< such software on several: how it is set up moves the step by more than the chip
     ordinary_offload,  ///< such software, state in the host's memory: how it is updated there is not stated
     guessed_framework, ///< nobody named the framework
     assumed,           ///< the generation did; some degree, the micro-batch or the recomputation is a guess
-    unseen_hardware,   ///< no run on this generation moved them, or the host takes part, which no constant describes
-    mixture,           ///< experts or scans, on a generation and framework that such runs were fitted on
-    unseen_mixture,    ///< experts or scans, on others
-    given_pace,        ///< kernels of its own, with the pace of a run of the same on fewer workers
-    own_kernels,       ///< kernels of its own, with the factor fitted to its framework
+    unseen_hardware, ///< no run on this generation moved them, or the host or an encoder takes part, which none describes
+    mixture,         ///< experts or scans, on a generation and framework that such runs were fitted on
+    unseen_mixture, ///< experts or scans, on others
+    given_pace,     ///< kernels of its own, with the pace of a run of the same on fewer workers
+    own_kernels,    ///< kernels of its own, with the factor fitted to its framework
 };
-inline constexpr std::array extrapolations{Extrapolation::seen,
-                                           Extrapolation::unseen_framework,
-                                           Extrapolation::ordinary,
-                                           Extrapolation::ordinary_offload,
-                                           Extrapolation::guessed_framework,
-                                           Extrapolation::assumed,
-                                           Extrapolation::unseen_hardware,
-                                           Extrapolation::mixture,
-                                           Extrapolation::unseen_mixture,
-                                           Extrapolation::given_pace,
-                                           Extrapolation::own_kernels};
+inline constexpr std::array extrapolations{
+    Extrapolation::seen,           Extrapolation::unseen_framework, Extrapolation::ordinary_alone,
+    Extrapolation::ordinary,       Extrapolation::ordinary_offload, Extrapolation::guessed_framework,
+    Extrapolation::assumed,        Extrapolation::unseen_hardware,  Extrapolation::mixture,
+    Extrapolation::unseen_mixture, Extrapolation::given_pace,       Extrapolation::own_kernels};
 /// Its key in files: "unseen_framework".
 std::string_view name_of(Extrapolation kind);
 /// Words behind "published" for all questions of a kind: "runs of this hardware with other frameworks".
@@ -86,9 +81,14 @@ struct Residual {
 ///
 /// so that no group outvotes the others and none of a few rows weighs like a table. b is 1 for rows of the kind itself;
 /// kinds that lie near lend theirs (b < 1), for few sources have any one. Each end lies half way between the tail's own
-/// quantile and that of |log ratio|: errors are skewed, but which way a new source is off is not known. Both ends are
-/// sqrt(1 + 1/g) times as far in log units, g = (sum of weights)^2 / (sum of squares) over groups: a new group scatters
-/// about a middle that g groups tell to 1/g of their variance. A kind with fewer than 5 rows of its own has no band.
+/// quantile and that of |log ratio|: errors are skewed, but which way a new source is off is not known. Groups are few:
+/// with g = (sum of weights)^2 / (sum of squares) over them the quantiles are those of
+///
+///     coverage (1 + 1/g)
+///
+/// which holds whatever the errors' law; where that is not below 1, g <= coverage / (1 - coverage), they are those of the coverage,
+/// and both ends are sqrt(1 + 1/g) times as far in log units: a new group scatters about a middle that g groups tell to
+/// 1/g of their variance. A kind with fewer than 5 rows of its own has no band.
 /// Source: [Lei2018]
 Bands conformal_bands(std::span<Residual const> residuals, double coverage = 0.9);
 

@@ -59,6 +59,9 @@ bool framework_is_guessed_again(Question const& question);
 /// Distance of a question from the runs that moved the constants. Where those are not known, only guesses count.
 Extrapolation extrapolation_of(Question const& question, std::optional<Seen> const& seen);
 
+/// Distance of a question of software that its users put together: by where the state is, and whether it runs on one accelerator.
+Extrapolation extrapolation_of_ordinary(Strategy const& strategy);
+
 /// Runs that the interval of a question rests on, words behind "published": "runs of hopper and runs of megatron-core". `never_together`
 /// says that no run of the framework was on this hardware: "runs of ampere, and of megatron-core on other hardware".
 std::string evidence_words(Question const& question, Extrapolation kind, bool never_together = false);
