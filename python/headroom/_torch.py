@@ -35,6 +35,7 @@ class _Operators:
         self.rows: list[dict[str, Any]] = []
         self.parameters = 0
         self.rest = 0  # parameters of layers that their records cannot hold
+        self.first_trained: int | None = None  # row of the first layer with a trained parameter
 
     def add(self, **row: Any) -> None:
         row["out"] = int(row["out"])
@@ -107,6 +108,8 @@ class _Reader:
         fixed: dict[str, Any] = {}
         if held and not any(p.requires_grad for p in held):
             fixed["trained"] = False
+        elif held and self.operators.first_trained is None:
+            self.operators.first_trained = len(self.operators.rows)
         new = sum({id(p): p.numel() for p in held if id(p) not in self.counted}.values())
         if held and id(held[0]) in self.counted:
             fixed["shared"] = True
@@ -381,7 +384,8 @@ def from_torch(module: Any, *example: Any, batch: int | None = None) -> Model:
     run once on the meta device, without memory or time for its weights: each convolution, linear layer, embedding, norm, LSTM, GRU,
     RNN (and their cells) and `nn.MultiheadAttention` becomes operators with its channels and positions; so do `scaled_dot_product_attention`,
     products of two activations within a sample, and products with a whole parameter. Everything else reads and writes. It is planned data
-    parallel; a sequence of the command line is a sample. Tied weights count once; frozen ones have no gradients and no optimizer state. The
+    parallel; a sequence of the command line is a sample. Tied weights count once; frozen ones have no gradients and no optimizer state, and layers
+    before the first trained one no backward pass. The
     products of an attention are priced at the rate of plain matrix products, which kernels of attention do not reach.
 
     example: inputs of a batch: tensors, or shapes of floating-point tensors in the format of the module's weights.
@@ -451,6 +455,9 @@ def from_torch(module: Any, *example: Any, batch: int | None = None) -> Model:
                      "use layers of torch.nn (nn.MultiheadAttention), or give from_hf(config) or a config.json")
     if not reader.operators.rows:
         raise refuse("module", "nothing was read", "it has no layer, and reads and writes nothing", "give a module of layers of torch.nn")
+    if all(id(p) in reader.counted for p in module.parameters() if p.requires_grad):  # else a table of positions may come first
+        for row in reader.operators.rows[:reader.operators.first_trained]:
+            row["backward"] = False
     rest = total - reader.operators.parameters  # tables of positions, tokens of a class: added, not multiplied
     if rest - reader.operators.rest > _LARGEST_REST * total:
         raise refuse("module", f"{rest - reader.operators.rest} of {total} parameters belong to no layer that was read",

@@ -276,6 +276,23 @@ class Modules(unittest.TestCase):
         self.assertAlmostEqual(frozen[0] / whole[0], (256 * 8 + 8) / (256 * 256 + 256 + 256 * 8 + 8))
         self.assertEqual(frozen[1], whole[1])
 
+    def test_layers_before_the_first_trained_one_have_no_backward_pass(self):
+        def answer(frozen, table=False):
+            backbone = nn.Sequential(*(nn.Conv2d(64, 64, 3, padding=1) for _ in range(8)))
+            backbone.requires_grad_(not frozen)
+            module = nn.Sequential(backbone, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, 10))
+            if table:
+                module.register_parameter("prompt", nn.Parameter(torch.zeros(4)))
+            model = headroom.from_torch(module, (8, 64, 64, 64))
+            return headroom.predict(model, "dgx-h100", workers=8, global_batch=512, micro_batch=64)
+
+        whole, frozen = answer(False), answer(True)
+        ratio = frozen.breakdown.compute_seconds / whole.breakdown.compute_seconds
+        self.assertTrue(0.25 < ratio < 0.45, ratio)  # a forward pass of three passes
+        self.assertLess(frozen.memory.activations_bytes, whole.memory.activations_bytes / 100)
+        # a trained parameter of no layer may stand before all of them
+        self.assertGreater(answer(True, table=True).breakdown.compute_seconds, 1.5 * frozen.breakdown.compute_seconds)
+
     def test_the_batch_is_that_of_the_example(self):
         module = nn.Linear(64, 64)
         self.assertEqual(operators(headroom.from_torch(module, (16, 64))), operators(headroom.from_torch(module, (16, 64), batch=16)))

@@ -260,7 +260,7 @@ BlockActivations operator_activations(Model const& model, LayerShape const& shap
     double const samples = tokens_of(shape) / std::max(1, model.nominal_length);
     double elements = 0.0;
     for (auto const& one : model.operators) {
-        bool const keeps = one.kind != OperatorKind::elementwise && one.kind != OperatorKind::embedding;
+        bool const keeps = one.backward && one.kind != OperatorKind::elementwise && one.kind != OperatorKind::embedding;
         double const gates = one.kind == OperatorKind::recurrent ? 5.0 * one.height : one.positions();
         if (keeps) { elements += one.repeats * gates * one.out; }
     }

@@ -64,6 +64,7 @@ private:
     }
 
     void memory(Phase phase, double elements) {
+        if (phase == Phase::backward && !one_.backward) { return; }
         program_.add({.name = one_.name,
                       .kind = OperationKind::memory,
                       .phase = phase,
@@ -71,6 +72,7 @@ private:
                       .memory = MemoryClass::image});
     }
     void add(Phase phase, double m, double n, double k, double times, double bytes) {
+        if (phase == Phase::backward && !one_.backward) { return; }
         program_.add({.name = one_.name,
                       .kind = OperationKind::gemm,
                       .phase = phase,

@@ -7,22 +7,24 @@ namespace headroom::training {
 
 namespace {
 
-/// Share of the products of a list of operators whose weights are trained; 1 of any other model.
-double trained_share_of_products(Model const& model) {
-    double all = 0.0, trained = 0.0;
+/// Shares of the products of a list of operators whose input and whose weights have gradients; 1 of any other model.
+TrainedWork trained_products(Model const& model) {
+    double all = 0.0, inputs = 0.0, weights = 0.0;
     for (auto const& one : model.operators) {
         double const products = parameters_of(one) * one.positions();
         all += products;
-        trained += one.trained ? products : 0.0;
+        inputs += one.backward ? products : 0.0;
+        weights += one.trained ? products : 0.0;
     }
-    return all > 0.0 ? trained / all : 1.0;
+    return all > 0.0 ? TrainedWork{.inputs = inputs / all, .weights = weights / all}
+                     : TrainedWork{.inputs = 1.0, .weights = 1.0};
 }
 
 } // namespace
 
 TrainedWork trained_work(Strategy const& strategy, Model const& model) {
     switch (strategy.trained) {
-    case Trained::all: return {.inputs = 1.0, .weights = trained_share_of_products(model)};
+    case Trained::all: return trained_products(model);
     case Trained::lora: return {.inputs = 1.0, .weights = 0.0};
     case Trained::last_layers: {
         double const share = std::min(1.0, static_cast<double>(strategy.trained_layers) / depth_of(model));

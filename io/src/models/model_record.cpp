@@ -205,6 +205,7 @@ Operator read_operator(Section section) {
     section.read("inputs", one.inputs, {0, 1e6});
     section.read("bias", one.bias);
     section.read("trained", one.trained);
+    section.read("backward", one.backward);
     section.read("shared", one.shared);
     check_operator(section, one);
     return one;

@@ -119,7 +119,8 @@ struct Operator {
     double inputs = 1.0; ///< elements read for each one written (a sum reads two, a pooling more)
     bool bias = false;
     bool trained = true;
-    bool shared = false; ///< its weights are those of an operator before it, which counts them
+    bool backward = true; ///< false: no operator before it is trained either, so that no gradient reaches it
+    bool shared = false;  ///< its weights are those of an operator before it, which counts them
     [[nodiscard]] double positions() const { return static_cast<double>(height) * (width > 0 ? width : height); }
 };
 
