@@ -70,6 +70,21 @@ TEST(BenchmarkLogCsv, HeadsThatNameCollectives) {
     EXPECT_DOUBLE_EQ(rates.rows[0].time.base(), 0.75); // 3/4 of 1e9 bytes at 1 GB/s
 }
 
+/// 1 MB is 10^6 bytes unless the rows show another: by time and bandwidth, or by sizes that double through 512 KB and 1 MB.
+TEST(BenchmarkLogCsv, PrefixesOf1024ShowInTheRows) {
+    auto const size = [](std::string const& table) {
+        return read_benchmark_log(table, "log.csv").rows.back().size.size.base();
+    };
+    std::string const timed = "op,ranks,size,time (us),algbw (GB/s)\n";
+    EXPECT_DOUBLE_EQ(size(timed + "all_reduce,8,64 MB,671.09,100.00\n"), 64.0 * 1048576);
+    EXPECT_DOUBLE_EQ(size(timed + "all_reduce,8,64 MB,640.00,100.00\n"), 64e6);
+    std::string const rated = "op,ranks,size,busbw (GB/s)\n";
+    EXPECT_DOUBLE_EQ(size(rated + "all_reduce,8,256KB,90.1\nall_reduce,8,512KB,95.1\nall_reduce,8,1MB,99.1\n"),
+                     1048576);
+    EXPECT_DOUBLE_EQ(size(rated + "all_reduce,8,250KB,90.1\nall_reduce,8,500KB,95.1\nall_reduce,8,1MB,99.1\n"), 1e6);
+    EXPECT_DOUBLE_EQ(size(rated + "all_reduce,8,1MB,90.1\nall_reduce,8,2MB,95.1\nall_reduce,8,4MB,99.1\n"), 4e6);
+}
+
 TEST(BenchmarkLogCsv, UnitsInCells) {
     auto const log = read_benchmark_log("collective,ranks,size,time\nbcast,4,1 MB,3ms\nbcast,4,1M,40 us\n", "log.csv");
     ASSERT_EQ(log.rows.size(), 2U);

@@ -28,12 +28,26 @@ struct NotUsed {
     Unused why;
 };
 
+/// Ratio of a prefix of 1024 to one of 1000: 1.024 of "KB", its powers of "MB" and "GB"; 1 of other units.
+double of_1024(std::string_view unit) {
+    constexpr double more = 1.024;
+    if (same_caseless(unit, "kb")) { return more; }
+    if (same_caseless(unit, "mb")) { return more * more; }
+    return same_caseless(unit, "gb") ? more * more * more : 1.0;
+}
+
+/// Reading of the sizes of a table.
+struct SizeReading {
+    bool of_rank = false; ///< by their head they may be the share of one rank
+    bool binary = false;  ///< KB, MB and GB are of 1024
+};
+
 /// One record of the table.
 class Row {
 public:
     Row(LogHeader const& header, std::vector<NumberMarks> const& marks, CsvTable::Record const& record,
-        bool size_of_rank = false)
-        : header_{header}, marks_{marks}, record_{record}, size_of_rank_{size_of_rank} {}
+        SizeReading sizes = {})
+        : header_{header}, marks_{marks}, record_{record}, sizes_{sizes} {}
 
     [[nodiscard]] std::string_view text(LogColumn what) const {
         int const column = header_.at(what).column;
@@ -41,7 +55,7 @@ public:
     }
 
     /// Whether the sizes may be the share of one rank, by their head.
-    [[nodiscard]] bool has_size_of_rank() const { return size_of_rank_; }
+    [[nodiscard]] bool has_size_of_rank() const { return sizes_.of_rank; }
 
     /// The collective that the heads of its values name.
     [[nodiscard]] std::optional<Collective> collective() const { return header_.collective; }
@@ -57,6 +71,24 @@ public:
         CellUnit const unit = header_.at(what).unit.value_or(CellUnit{.factor = otherwise});
         if (unit.factor == 0.0) { throw NotUsed{Unused::unitless_time}; }
         return PrintedNumber{unit.base(value.value), unit.base(value.half_unit)};
+    }
+
+    /// The unit of the size, of its cell or its head.
+    [[nodiscard]] std::string_view unit_of_size() const {
+        int const column = header_.at(LogColumn::size).column;
+        if (column < 0) { return {}; }
+        std::string_view const of_cell =
+            cell_number(text(LogColumn::size), marks_[static_cast<std::size_t>(column)]).rest;
+        auto const of_head = header_.at(LogColumn::size).unit;
+        return of_cell.empty() && of_head ? of_head->name : trimmed_line(of_cell);
+    }
+
+    /// Bytes of a message; empty where the row states none.
+    [[nodiscard]] std::optional<PrintedNumber> size() const {
+        auto const bytes = number(LogColumn::size, 1.0);
+        if (!bytes || !sizes_.binary) { return bytes; }
+        double const more = of_1024(unit_of_size());
+        return PrintedNumber{bytes->value * more, bytes->half_unit * more};
     }
 
     /// A whole number from 1; 0 when the cell says nothing.
@@ -78,7 +110,7 @@ private:
     LogHeader const& header_;
     std::vector<NumberMarks> const& marks_;
     CsvTable::Record const& record_;
-    bool size_of_rank_ = false;
+    SizeReading sizes_;
 };
 
 /// Whether each rank holds the whole vector, so that its bytes are those of a rank, too.
@@ -157,7 +189,7 @@ void take_row(Row const& row, double bare_time, std::size_t line, std::string_vi
         log.note("where no nodes are stated, one node is assumed; --nodes changes it");
         one.nodes = 1;
     }
-    auto const size = row.number(LogColumn::size, 1.0);
+    auto const size = row.size();
     if (!size && one.collective != Collective::barrier) { throw NotUsed{Unused::zero_size}; }
     if (row.has_size_of_rank() && !is_whole_on_each(one.collective)) { throw NotUsed{Unused::unknown_size}; }
     one.size = TotalBytes{Bytes{size ? size->value : 0.0}};
@@ -245,6 +277,49 @@ void note_size_units(CsvTable const& table, LogHeader const& header, LogBuilder&
              "they are of 1024");
 }
 
+/// Whether KB, MB and GB are of 1024: by the bandwidth of rows that state a time, else where only so each size is the same
+/// multiple of the one before, as 512 KB and 1 MB are.
+bool sizes_are_binary(CsvTable const& table, LogHeader const& header, std::vector<NumberMarks> const& marks,
+                      double bare_time) {
+    std::size_t binary = 0, decimal = 0;
+    std::vector<double> sizes, units;
+    for (CsvTable::Record const& record : table.records) {
+        try {
+            Row const row{header, marks, record};
+            auto const size = row.number(LogColumn::size, 1.0);
+            double const more = of_1024(row.unit_of_size());
+            if (!size || more == 1.0) { continue; }
+            if (sizes.empty() || sizes.back() != size->value) {
+                sizes.push_back(size->value);
+                units.push_back(more);
+            }
+            auto const time = row.number(LogColumn::time, bare_time);
+            auto const rate = bandwidth_of(row, LogColumn::algorithm_bandwidth);
+            if (!time || !rate || !(time->value > 0.0) || !(rate->value > 0.0)) { continue; }
+            double const off = rate->value * 1e9 * time->value / size->value;
+            double const slack = 0.005 + rate->half_unit / rate->value + time->half_unit / time->value;
+            bool const one = std::abs(off / more - 1.0) < slack, other = std::abs(off - 1.0) < slack;
+            binary += one && !other ? 1 : 0;
+            decimal += other && !one ? 1 : 0;
+        } catch (NotUsed const&) { continue; }
+    }
+    if (binary + decimal > 0) { return binary > decimal; }
+    constexpr std::size_t few = 3;
+    if (sizes.size() < few || std::ranges::adjacent_find(units, std::ranges::not_equal_to{}) == units.end()) {
+        return false;
+    }
+    auto const steps_even = [&](bool of_binary) {
+        double const first = sizes[1] / sizes[0] * (of_binary ? units[1] / units[0] : 1.0);
+        for (std::size_t i = 2; i < sizes.size(); ++i) {
+            double const step = sizes[i] / sizes[i - 1] * (of_binary ? units[i] / units[i - 1] : 1.0);
+            constexpr double rounding = 0.002;
+            if (std::abs(step / first - 1.0) > rounding) { return false; }
+        }
+        return first > 1.0;
+    };
+    return steps_even(true) && !steps_even(false);
+}
+
 /// Whether a row states more than two ranks.
 bool has_many_ranks(CsvTable const& table) {
     LogHeader const header = match_log_headers(table.header, false).front();
@@ -311,10 +386,16 @@ ReadLog read_csv_log(std::string_view text, LogBuilder& log) {
     std::vector<NumberMarks> const marks = number_marks(table);
     std::vector<OutcomeColumn> outcomes = outcome_columns(table.header);
     std::vector<double> bare_times;
+    std::vector<bool> binary;
     std::vector<int> used;
     for (LogHeader const& header : headers) {
         bare_times.push_back(bare_time_unit(table, header, marks, log));
-        note_size_units(table, header, log);
+        binary.push_back(sizes_are_binary(table, header, marks, bare_times.back()));
+        if (binary.back()) {
+            log.note("sizes in KB, MB and GB are of 1024, as the rows show");
+        } else {
+            note_size_units(table, header, log);
+        }
         for (ColumnMatch const& match : header.matches) { used.push_back(match.column); }
     }
     std::erase_if(outcomes,
@@ -338,7 +419,8 @@ ReadLog read_csv_log(std::string_view text, LogBuilder& log) {
         }
         for (std::size_t i = 0; i < headers.size(); ++i) {
             try {
-                take_row({headers[i], marks, record, of_rank(headers[i])}, bare_times[i], record.line, example, log);
+                SizeReading const sizes{.of_rank = of_rank(headers[i]), .binary = binary[i]};
+                take_row({headers[i], marks, record, sizes}, bare_times[i], record.line, example, log);
             } catch (NotUsed const& reason) { log.leave_out(reason.why, record.line, example); }
         }
     }
