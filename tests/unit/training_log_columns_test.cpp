@@ -23,6 +23,19 @@ template <class Row> std::string table(std::string const& heads, Row const& row,
     return text;
 }
 
+/// The "step" of DeepSpeed's timers is the optimizer's: it is shorter than forward and backward pass.
+TEST(TrainingLogColumns, AStepShorterThanItsPassesIsTheOptimizers) {
+    auto const row = [](std::string const& step) { return [step](int) { return "2.1,1.2,2.3," + step; }; };
+    std::string const heads = "loss,fwd_time_s,bwd_time_s,step_time_s";
+    EXPECT_THAT(error_of_log(table(heads, row("0.1"))), HasSubstr("shorter than forward and backward pass together"));
+    EXPECT_DOUBLE_EQ(read_log(table(heads, row("3.6"))).steps.at(0).seconds, 3.6);
+    std::string lines;
+    for (int i = 1; i < 20; ++i) {
+        lines += fmt::format("step {} | loss 2.1 | fwd_time 1.2s | bwd_time 2.3s | step_time 0.1s\n", i);
+    }
+    EXPECT_THAT(error_of_log(lines), HasSubstr("'step_time (s)' is shorter"));
+}
+
 TEST(TrainingLogColumns, TimeIsAClockWhereItRises) {
     auto const constant = [](int i) { return fmt::format("{}", i % 2 == 0 ? 2.5 : 2.51); };
     for (char const* head : {"time", "elapsed", "Time (s)"}) {

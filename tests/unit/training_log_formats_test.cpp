@@ -5,6 +5,7 @@
 #include "headroom/io/training_log.hpp"
 #include "headroom/training/logged_steps.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -284,6 +285,14 @@ TEST(TrainingLogFormats, TheBatchOfWhatIsCounted) {
                    ":00<10:00, 6.00s/it]\n";
     }
     EXPECT_EQ(read_log(nemo).steps.back().batch, 256);
+    std::string bar;
+    for (int step = 0; step < 9; ++step) {
+        bar += fmt::format(
+            "Epoch 0: :  1%|  | {0}/900 [00:0{0}<1:00:00, v_num=, global_step={1}.000, consumed_samples={2}.0, "
+            "train_step_timing in s=0.500]\n",
+            step + 1, step, 256 * (step + 1));
+    }
+    EXPECT_EQ(read_log(bar).steps.back().batch, 256);
     TrainingLog const trainer =
         read_log("'gradient_accumulation_steps': 4,\n***** Running training *****\n" + axolotl, {.workers = 8});
     EXPECT_EQ(trainer.fact("--global-batch"), "64");

@@ -122,6 +122,7 @@ std::string head_of(LineFigure const& figure) {
         if (std::ranges::find(batches, plain) != batches.end()) { return "global_batch_size"; }
         if (metrics_name(MetricsKind::micro, figure.label)) { return std::string{figure.label}; }
     }
+    if (is_of_pass(figure.label) && has_time_unit(figure)) { return fmt::format("{} ({})", figure.label, figure.unit); }
     return time_head(figure);
 }
 

@@ -1,5 +1,6 @@
 #include "records/record.hpp"
 #include "tables/cell_text.hpp"
+#include "training_logs/metrics_columns.hpp"
 #include "training_logs/training_log_formats.hpp"
 
 #include "headroom/error.hpp"
@@ -7,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace headroom::io {
@@ -204,6 +206,30 @@ void MetricsReader::compare_with_others(std::vector<Row> const& rows, TrainingLo
         if (plain) { refuse_contradiction("times that contradict each other", std::move(both)); }
         log.note(both + ": the first is used");
     }
+}
+
+void MetricsReader::compare_with_passes(std::vector<Row> const& rows) const {
+    if (time_.name.figure != StepFigure::seconds) { return; }
+    std::string const& head = names_[static_cast<std::size_t>(time_.at)];
+    std::array<Values, 2> passes;
+    for (bool const backward : {false, true}) {
+        auto const heads = heads_of_pass(head, backward);
+        for (std::size_t column = 0; column < names_.size(); ++column) {
+            if (std::ranges::find(heads, normalised(metric_of(names_[column]))) == heads.end()) { continue; }
+            passes.at(backward ? 1 : 0) = values_of(static_cast<int>(column), rows);
+        }
+    }
+    if (passes[0].empty() || passes[1].empty()) { return; }
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (!rows[i].time || !passes[0][i] || !passes[1][i]) { continue; }
+        double const both = *passes[0][i] + *passes[1][i];
+        if (both > 0.0) { ratios.push_back(rows[i].time->value / both); }
+    }
+    constexpr double rounding = 0.98;
+    if (ratios.size() < enough || quantile_of(ratios, 0.5) >= rounding) { return; }
+    refuse_contradiction(fmt::format("'{}' is shorter than forward and backward pass together", head),
+                         "it times the optimizer, or the passes are of all micro-batches");
 }
 
 /// Compares the times with the clock next to them: a factor of 1000 is one of units. Clocks that are printed coarsely are

@@ -149,6 +149,39 @@ std::vector<std::string> words_of_name(std::string_view name) {
 
 bool is_metrics_group(std::string_view name) { return std::ranges::find(groups, normalised(name)) != groups.end(); }
 
+namespace {
+
+constexpr std::string_view forward_words = "forward fwd", backward_words = "backward bwd";
+
+} // namespace
+
+std::vector<std::string> heads_of_pass(std::string_view step, bool backward) {
+    std::string const plain = normalised(metric_of(step));
+    std::vector<std::string> heads;
+    for (std::string_view const word : {"iteration", "iter", "step"}) {
+        auto const at = plain.find(word);
+        if (at == std::string::npos) { continue; }
+        for (std::string_view left = backward ? backward_words : forward_words; !left.empty();) {
+            heads.push_back(plain.substr(0, at) + std::string{next_word(left)} + plain.substr(at + word.size()));
+        }
+        break;
+    }
+    return heads;
+}
+
+bool is_of_pass(std::string_view head) {
+    std::string const plain = normalised(head);
+    for (std::string_view left : {forward_words, backward_words}) {
+        while (!left.empty()) {
+            std::string_view const word = next_word(left);
+            if (plain == word || plain == std::string{word} + "time" || plain == "time" + std::string{word}) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 bool is_small(std::string_view head) {
     std::string const name = normalised(metric_of(head));
     return name.ends_with("loss") || name.ends_with("learningrate") || name == "lr" || name.ends_with("/lr");

@@ -26,6 +26,10 @@ std::optional<MetricsName> metrics_name(MetricsKind kind, std::string_view head)
 
 /// Whether a group of metrics says nothing about what is timed: "perf", "train".
 bool is_metrics_group(std::string_view name);
+/// The head of a forward or a backward pass that goes with the head of a step: "fwdtimes" with "step_time_s"; `normalised`.
+std::vector<std::string> heads_of_pass(std::string_view step, bool backward);
+/// Whether a head is of a forward or a backward pass: "fwd_time".
+bool is_of_pass(std::string_view head);
 /// Whether a head is of losses or learning rates, which are far below a thousand.
 bool is_small(std::string_view head);
 /// Whether a head is a metric of an evaluation: "val_loss", "eval/runtime"; "value" and "valid_tokens" are none.

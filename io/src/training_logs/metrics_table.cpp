@@ -406,7 +406,10 @@ void MetricsReader::finish(TrainingLogBuilder& log) {
     settle_clock(all, log);
     if (time_.at >= 0) {
         count_iterations(all, log);
-        if (table_ != MetricsTable::mlflow) { compare_with_others(all, log); }
+        if (table_ != MetricsTable::mlflow) {
+            compare_with_others(all, log);
+            compare_with_passes(all);
+        }
         compare_with_clock(all, log);
     }
     for (Row const& row : all) {

@@ -18,7 +18,7 @@ void take_nemo_line(std::string_view line, TrainingLogBuilder& log) {
     }
     if (!number || !seconds) { return log.issue("step without a number or a time", line); }
     int batch = count_after(line, "global_batch_size:");
-    if (auto const samples = whole_after(line, "consumed_samples:"); samples && batch == 0) {
+    if (auto const samples = whole_after(line, "consumed_samples"); samples && batch == 0) {
         auto const before = std::exchange(log.trained, {.batches = *number, .samples = *samples});
         std::int64_t const steps = *number - before.batches, added = *samples - before.samples;
         bool const whole =

@@ -117,6 +117,8 @@ private:
     void count_iterations(std::vector<Row>& rows, TrainingLogBuilder& log);
     void compare_with_clock(std::vector<Row> const& rows, TrainingLogBuilder& log);
     void compare_with_others(std::vector<Row> const& rows, TrainingLogBuilder& log);
+    /// Refuses the time of a step that is shorter than forward and backward pass together: it is the optimizer's.
+    void compare_with_passes(std::vector<Row> const& rows) const;
     [[noreturn]] void refuse_contradiction(std::string_view problem, std::string why) const;
 
     MetricsTable table_;
