@@ -214,6 +214,14 @@ TEST(SuspectRuns, NoRunIsFasterThanThePeakOfItsAccelerators) {
     EXPECT_EQ(read_one(unsaid).dropped_by, "") << "it may be fp8";
 }
 
+/// 6 x 13e9 x 524,288 operations in 4,000 s are 0.05 % of the peak: 4,000 ms stand below a head of seconds.
+TEST(SuspectRuns, NoRunNeedsAThousandthOfThePeakAlone) {
+    auto const run = read_one({{"measured_step_seconds", "4000"}});
+    EXPECT_EQ(run.dropped_by, "below a thousandth of the peak");
+    EXPECT_THAT(run.dropped_because, HasSubstr("check the unit"));
+    EXPECT_EQ(read_one({{"measured_step_seconds", "400"}}).dropped_by, "");
+}
+
 TEST(SpecifiedRuns, ArithmeticIsNoAssumption) {
     EXPECT_FALSE(read_one({{"dp", ""}}).structural_assumption);
     EXPECT_FALSE(read_one({{"micro_batch", ""}, {"grad_accum", "8"}}).structural_assumption);

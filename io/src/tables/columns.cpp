@@ -234,6 +234,14 @@ bool says_minutes_or_minimum(std::string_view head) {
 }
 
 bool is_minimum(std::vector<std::string> const& header, std::string_view head) {
+    auto const bracketed = [](std::string_view one) { return one.ends_with(')') || one.ends_with(']'); };
+    if (bracketed(trimmed_line(head))) { // "time (min)" next to "time (max)"
+        std::string const stem = stem_of_statistic(head, "min");
+        return !stem.empty() && std::ranges::any_of(header, [&](std::string const& other) {
+            return bracketed(trimmed_line(other)) &&
+                   stem_of_statistic(other, "max maximum avg average mean median std stddev") == stem;
+        });
+    }
     if (!says_minutes_or_minimum(head)) { return false; }
     std::string_view const whole = trimmed_line(head);
     constexpr std::size_t word = 3;

@@ -23,8 +23,14 @@ std::size_t bar_at(std::string_view text) {
     return std::ranges::any_of(vertical_bars, [&](std::string_view bar) { return text.starts_with(bar); }) ? 3 : 0;
 }
 
-/// `name` of "`name`", "**name**" and "*name*".
+/// `name` of "`name`", "**name**", "*name*", "[name](address)" and "name[^1]".
 std::string_view without_markdown(std::string_view cell) {
+    if (auto const note = cell.rfind("[^"); note != std::string_view::npos && note > 0 && cell.ends_with(']')) {
+        cell = trimmed_line(cell.substr(0, note));
+    }
+    auto const link = cell.find("](");
+    bool const linked = cell.starts_with('[') && link != std::string_view::npos && cell.find(')') + 1 == cell.size();
+    if (linked) { cell = cell.substr(1, link - 1); }
     for (std::string_view const mark : {"**", "`", "*"}) {
         bool const marked = cell.size() > 2 * mark.size() && cell.starts_with(mark) && cell.ends_with(mark);
         if (marked) { return cell.substr(mark.size(), cell.size() - 2 * mark.size()); }

@@ -12,8 +12,9 @@
 #include "tables/run_facts.hpp"
 #include "tables/run_heads.hpp"
 #include "tables/run_layout.hpp"
+#include "tables/run_rates.hpp"
+#include "tables/run_switches.hpp"
 #include "tables/scaling_cells.hpp"
-#include "tables/step_rate.hpp"
 
 #include "headroom/error.hpp"
 
@@ -51,12 +52,14 @@ struct UnitColumn {
     double base;      ///< unit of the column
 };
 constexpr std::array unit_columns{
-    UnitColumn{"measured_step_seconds",
-               {.names = "steptime measuredsteptime iterationtime itertime timeperstep timeperiteration "
-                         "measuredstep step iteration iter timestep timeiteration timeiter",
-                .measure = CellMeasure::time},
-               6,
-               1.0},
+    UnitColumn{
+        "measured_step_seconds",
+        {.names = "steptime measuredsteptime iterationtime itertime timeperstep timeperiteration "
+                  "measuredstep elapsedtimeperiteration elapsedtimeperstep step iteration iter timestep timeiteration "
+                  "timeiter",
+         .measure = CellMeasure::time},
+        8,
+        1.0},
     UnitColumn{"measured_memory_gib_per_gpu",
                {.names = "memory mem vram hbm reserved allocated memorypergpu mempergpu gpumemory gpumem memoryused "
                          "memoryusage memusage measuredmemory memoryreserved memreserved memoryallocated memallocated "
@@ -89,7 +92,7 @@ struct Found {
     bool unread = false; ///< brackets of its head
 };
 
-constexpr std::array mean_words{HeadWords{"mean avg average median", 0}};
+constexpr std::array mean_words{HeadWords{"mean avg average median p50 real actual total whole", 0}};
 constexpr std::array peak_words{HeadWords{"max maximum peak cuda torch", 0}};
 
 /// Whether each cell of a column that says something states its unit: "58 GiB".
@@ -158,6 +161,14 @@ bool is_capacity(CsvTable const& table, std::size_t column, std::optional<CellUn
     return any;
 }
 
+/// Whether a head is of an extreme or a spread: "step time (max)", "step time (min)" next to it, "step time std".
+bool is_extreme(std::vector<std::string> const& header, std::size_t column) {
+    constexpr std::string_view extremes = "max maximum worst slowest best fastest std stddev p90 p95 p99";
+    auto const words = words_in(header[column]);
+    return is_minimum(header, header[column]) ||
+           std::ranges::any_of(words, [](std::string const& word) { return is_word_of(extremes, word); });
+}
+
 Found find_unit_column(CsvTable const& table, UnitColumn const& row, std::vector<int> const& used,
                        Catalog const& catalog) {
     Found found;
@@ -168,7 +179,7 @@ Found find_unit_column(CsvTable const& table, UnitColumn const& row, std::vector
         bool const sure = match.unit || match.unread || has_units(table, i, row.heads.measure) ||
                           match.rank < static_cast<int>(row.sure);
         bool const is_used = std::ranges::find(used, static_cast<int>(i)) != used.end();
-        if (is_used || !sure || match.rank >= best) { continue; }
+        if (is_used || !sure || match.rank >= best || (!memory && is_extreme(table.header, i))) { continue; }
         if (memory && is_capacity(table, i, match.unit, catalog)) { continue; }
         best = match.rank;
         found = {static_cast<int>(i), match.unit, match.unread};
@@ -224,58 +235,11 @@ int find_other_head(CsvTable const& table, std::string_view name, std::vector<in
     return best;
 }
 
-/// Column that holds a figure; rates of steps become times of one, those of an accelerator's samples rates of all.
-std::string_view column_of(StepFigure figure) {
-    switch (figure) {
-    case StepFigure::tokens_per_second: return "measured_tokens_per_s_total";
-    case StepFigure::tokens_per_second_per_accelerator: return "measured_tokens_per_s_per_gpu";
-    case StepFigure::samples_per_second:
-    case StepFigure::samples_per_second_per_accelerator: return "samples_per_s";
-    default: return "measured_step_seconds";
-    }
-}
-
-/// Rate of a column by the words of its head, else by those of all its cells: "131,072 tokens/s" below "throughput".
-std::optional<StepRate> rate_of(CsvTable const& table, std::size_t column) {
-    if (auto const rate = step_rate(table.header[column])) { return rate; }
-    if (!is_word_of("throughput speed performance", normalised(table.header[column]))) { return std::nullopt; }
-    std::optional<std::string> label;
-    for (auto const& record : table.records) {
-        if (says_nothing(record.cells[column])) { continue; }
-        std::string const rest{cell_number(record.cells[column]).rest};
-        if (label.value_or(rest) != rest) { return std::nullopt; }
-        label = rest;
-    }
-    return label ? step_rate(*label) : std::nullopt;
-}
-
-/// The column of a rate that a column of published runs holds; -1 where there is none.
-int find_rate(CsvTable const& table, std::string_view column, std::vector<int> const& used) {
-    for (std::size_t i = 0; i < table.header.size(); ++i) {
-        bool const is_used = std::ranges::find(used, static_cast<int>(i)) != used.end();
-        auto const rate = is_used ? std::nullopt : rate_of(table, i);
-        if (rate && column_of(rate->figure) == column) { return static_cast<int>(i); }
-    }
-    return -1;
-}
-
-/// Writes the numbers of a column of rates as those of the column that holds them.
-void write_rates(CsvTable& table, std::size_t column, NumberMarks const& marks) {
-    StepRate const rate = *rate_of(table, column);
-    bool const in_head = step_rate(table.header[column]).has_value();
-    int const total = table.column("accelerators_total");
-    for (auto& record : table.records) {
-        std::string& cell = record.cells[column];
-        std::size_t const label = in_head ? 0 : cell_number(cell, marks).rest.size();
-        auto const number = scaled_number(cell.substr(0, cell.size() - label), marks);
-        if (!number || !(*number > 0.0)) { continue; }
-        double value = *number * rate.scale;
-        if (rate.figure == StepFigure::steps_per_second) { value = 1.0 / value; }
-        bool const of_one = rate.figure == StepFigure::samples_per_second_per_accelerator;
-        auto const workers =
-            of_one && total >= 0 ? decimal_number(record.cells[static_cast<std::size_t>(total)]) : std::nullopt;
-        cell = of_one && !workers ? "no accelerator count" : fmt::format("{}", value * workers.value_or(1.0));
-    }
+/// Whether the text behind a number names the things that its column counts: "64 seqs", "64 (sequences)".
+bool names_what_is_counted(std::string_view name, CellNumber const& number) {
+    std::string_view rest = number.rest;
+    if (rest.size() > 2 && rest.front() == '(' && rest.back() == ')') { rest = rest.substr(1, rest.size() - 2); }
+    return number.fault == CellNumber::Fault::none && !rest.empty() && is_word_of(remarks_of(name), trimmed_line(rest));
 }
 
 /// Writes the numbers of a column without marks of groups, with a decimal point and in the unit of the column; other
@@ -298,6 +262,9 @@ void write_plainly(CsvTable& table, std::string_view name, Found const& found, U
         auto const scaled = is_word_of(rate_columns, name) ? scaled_number(record.cells[column], marks) : std::nullopt;
         if (name == "seq_len" && kilo) { record.cells[column] = fmt::format("{}", number.value * 1024.0); } // "8k"
         if (scaled) { record.cells[column] = fmt::format("{}", *scaled); }
+        if (names_what_is_counted(name, number)) {
+            record.cells[column] = fmt::format("{}", number.value);
+        } // "64 seqs"
         bool const bare = cell.kind == CellValue::Kind::bare;
         if (!bare && (row == nullptr || cell.kind != CellValue::Kind::with_unit)) { continue; }
         double const base = row != nullptr && (found.unit || !bare) ? row->base : 1.0;
@@ -359,31 +326,6 @@ void add_memory_kind(CsvTable& table, std::vector<std::string> const& header, st
     }
 }
 
-/// Writes switches in words: FSDP that is true is a way of sharding, and a degree of sequence parallelism of 1 is none; one
-/// as large as tp is on.
-void write_switches(CsvTable& table, std::vector<std::string> const& header) {
-    int const sharding = table.column("zero_stage_or_fsdp"), sp = table.column("sp"), tp = table.column("tp");
-    auto const head_of = [&](int column) {
-        bool const stands = column >= 0 && static_cast<std::size_t>(column) < header.size();
-        return stands ? normalised(header[static_cast<std::size_t>(column)]) : std::string{};
-    };
-    std::string const degree = head_of(sp);
-    bool const degrees = degree == "sp" || degree.ends_with("degree") || degree.ends_with("size");
-    bool const zeros = sp >= 0 && std::ranges::any_of(table.records, [sp](auto const& record) {
-                           return record.cells[static_cast<std::size_t>(sp)] == "0";
-                       });
-    for (auto& record : table.records) {
-        if (head_of(sharding) == "fsdp") {
-            std::string& cell = record.cells[static_cast<std::size_t>(sharding)];
-            if (auto const on = yes_or_no(cell)) { cell = *on ? "FSDP" : "none"; }
-        }
-        if (!degrees || zeros) { continue; }
-        std::string& cell = record.cells[static_cast<std::size_t>(sp)];
-        bool const all = tp >= 0 && is_plain_number(cell) && cell == record.cells[static_cast<std::size_t>(tp)];
-        cell = cell == "1" ? "no" : all ? "yes" : cell;
-    }
-}
-
 /// Adds the head of a batch that no column took: what it states cannot be assumed, as batch_not_read.
 void add_unread_batch(CsvTable& table, std::vector<int>& used) {
     for (std::size_t i = 0; i < table.header.size(); ++i) {
@@ -415,8 +357,11 @@ bool is_run_head(std::string_view head) {
 
 /// The table of a text with a head above each column.
 CsvTable arranged_table(std::string_view csv, std::string_view where, std::vector<Issue>& issues) {
-    CsvTable table = read_csv(csv, where, {.repeated_names = true});
-    arrange_runs(table, [](std::string_view head) { return is_run_head(in_english(head)); });
+    auto const is_head = [](std::string_view head) { return is_run_head(in_english(head)); };
+    std::string const untitled = without_titles(csv, is_head, issues);
+    CsvTable table = read_csv(untitled, where, {.repeated_names = true});
+    arrange_runs(table, is_head);
+    join_parts(table, where, is_head, issues);
     for (auto const& [written, english] : translate_heads(table)) {
         issues.push_back(
             {.kind = "head in another language", .count = 1, .column = written, .text = english, .kept = true});
@@ -425,7 +370,7 @@ CsvTable arranged_table(std::string_view csv, std::string_view where, std::vecto
     std::set<std::string_view> names;
     bool const repeated = std::ranges::any_of(
         table.header, [&](auto const& head) { return !head.empty() && !names.insert(head).second; });
-    return repeated ? read_csv(csv, where) : table; // which refuses it
+    return repeated ? read_csv(untitled, where) : table; // which refuses it
 }
 
 } // namespace
@@ -473,7 +418,10 @@ CsvTable read_run_table(std::string_view csv, std::string_view where, Catalog co
         if (found.column >= 0) { take(name, found); }
     }
     write_switches(table, header);
+    add_switched_columns(table, used);
+    join_offload(table, used);
     add_derived_columns(table, used, catalog);
+    divide_batches_of_tokens(table, issues);
     bool any = false;
     auto const take_rate = [&](std::string_view name) {
         int const column = table.column(name) < 0 ? find_rate(table, name, used) : -1;
@@ -488,6 +436,7 @@ CsvTable read_run_table(std::string_view csv, std::string_view where, Catalog co
     };
     for (std::string_view left = rate_columns; !left.empty();) { take_rate(next_word(left)); }
     take_rate("measured_step_seconds");
+    drop_steps_of_optimizers(table, used);
     add_memory_kind(table, header, used);
     check_needed(table, header, where);
     add_unread_batch(table, used);

@@ -47,14 +47,19 @@ void fill(CsvTable& table, std::vector<int>& used, std::size_t row, std::string_
     if (says_nothing(cell)) { cell = std::move(value); }
 }
 
-/// A count before a name or behind it, taken off: "8x H100", "2 nodes x 8 H100", "4*8 H100", "H100 x8", "H100:8".
-std::optional<double> take_count(std::string_view& name) {
-    CellNumber const count = cell_number(name);
-    std::string_view rest = count.rest;
-    for (std::string_view const word : {" nodes", " node", "nodes", " gpus"}) { // their sign stands behind
+/// A text without the word of nodes that it begins with: "x 8" of "nodes x 8". Their sign stands behind.
+std::string_view without_nodes(std::string_view rest) {
+    for (std::string_view const word : {" nodes", " node", "nodes", "node ", " gpus"}) {
         bool const stands = rest.size() > word.size() && same_caseless(rest.substr(0, word.size()), word);
         rest = stands ? trimmed_line(rest.substr(word.size())) : rest;
     }
+    return rest;
+}
+
+/// A count before a name or behind it, taken off: "8x H100", "2 nodes x 8 H100", "4*8 H100", "H100 x8", "H100:8".
+std::optional<double> take_count(std::string_view& name) {
+    CellNumber const count = cell_number(name);
+    std::string_view rest = without_nodes(count.rest);
     for (std::string_view const times : {"x ", "x", "X", "*", "\xC3\x97", "of "}) {
         bool const found = count.fault == CellNumber::Fault::none && trimmed_line(rest).starts_with(times);
         if (!found) { continue; }
@@ -199,7 +204,7 @@ void read_total(CsvTable& table, std::vector<int>& used, std::size_t row) {
         return one.fault == CellNumber::Fault::none && one.value >= 1.0 && one.value == std::floor(one.value);
     };
     CellNumber const first = cell_number(text);
-    std::string_view rest = first.rest;
+    std::string_view rest = without_nodes(first.rest);
     std::optional<double> each;
     for (std::string_view const times : {"x", "X", "*", "\xC3\x97"}) {
         if (!rest.starts_with(times)) { continue; }
@@ -219,35 +224,6 @@ void read_total(CsvTable& table, std::vector<int>& used, std::size_t row) {
     bool const of_each_first = *each < first.value && first.value <= 8.0; // "8x2"
     counts.add("nodes", of_each_first ? *each : first.value);
     counts.add("accelerators_per_node", of_each_first ? first.value : *each);
-}
-
-/// Joins a column of offloading to that of sharding, whose words state both.
-void join_offload(CsvTable& table, std::vector<int>& used) {
-    auto const of_offload = std::ranges::find_if(table.header, [](std::string const& head) {
-        std::string const key = normalised(head);
-        return key == "offload" || key == "cpuoffload" || key == "offloading" || key == "cpuoffloading";
-    });
-    if (of_offload == table.header.end()) { return; }
-    auto const column = static_cast<std::size_t>(of_offload - table.header.begin());
-    bool const known = std::ranges::all_of(table.records, [column](CsvTable::Record const& record) {
-        std::string_view const cell = record.cells[column];
-        constexpr std::array<std::string_view, 6> places{"cpu", "nvme", "host", "optim", "param", "all"};
-        return says_nothing(cell) || yes_or_no(cell) || std::ranges::any_of(places, [cell](std::string_view place) {
-                   return find_caseless(cell, place) != std::string_view::npos;
-               });
-    });
-    if (!known) { return; } // it is in the issues
-    used.push_back(static_cast<int>(column));
-    for (std::size_t row = 0; row < table.records.size(); ++row) {
-        std::string const cell = table.records[row].cells[column];
-        if (says_nothing(cell) || yes_or_no(cell) == false) { continue; }
-        fill(table, used, row, "zero_stage_or_fsdp", "");
-        auto const sharding = static_cast<std::size_t>(table.column("zero_stage_or_fsdp"));
-        std::string const stated = table.records[row].cells[sharding];
-        bool const stage = stated.size() == 1 && is_decimal_digit(stated[0]);
-        table.records[row].cells[sharding] =
-            fmt::format("{}{} offload {}", stage ? "ZeRO " : "", stated, yes_or_no(cell) ? "" : cell);
-    }
 }
 
 /// The column of batches in tokens, also one of batches whose cells say so; -1 where there is none.
@@ -304,7 +280,6 @@ std::optional<double> scaled_number(std::string_view cell, NumberMarks const& ma
 }
 
 void add_derived_columns(CsvTable& table, std::vector<int>& used, Catalog const& catalog) {
-    join_offload(table, used);
     int const tokens = column_of_tokens(table);
     if (tokens >= 0 && std::ranges::find(used, tokens) == used.end()) { used.push_back(tokens); }
     for (std::size_t row = 0; row < table.records.size(); ++row) {

@@ -151,6 +151,8 @@ PartialStrategy stated_strategy(RunCells const& row, Cluster const& cluster, int
     if (partial.precision == Precision::bf16 && cluster.accelerator.peak.bf16.base() <= 0.0) {
         partial.precision = Precision::fp16;
     }
+    constexpr std::array weights_too{"bf16-true", "16-true", "pure bf16", "pure_bf16", "bf16 pure"};
+    if (states_any(in_lower_case(row.text("precision")), weights_too)) { partial.pure = true; }
     partial.sequence_parallel = yes_or_no(row.text("sp"));
     partial.recompute = recompute_from(row.text("activation_recompute"));
     auto const words = row.text("framework"); // "DeepSpeed ZeRO-3 offload"

@@ -47,7 +47,7 @@ constexpr std::array other_heads{
     OtherHeads{"model_name", "model, base model, model id, model name or path, llm, network"},
     OtherHeads{"accelerator",
                "gpu, gpu type, gpu model, gpu name, hardware, hw, node, node type, gpus, slice, gpu slice"},
-    OtherHeads{"accelerators_total", "gpus, n gpus, n gpu, global gpus, world, worldsize"},
+    OtherHeads{"accelerators_total", "gpus, n gpus, n gpu, global gpus, world, worldsize, nodes x gpus, nodes gpus"},
     OtherHeads{"accelerators_per_node", "gpus per node, gpu per node, n gpus per node"},
     OtherHeads{"nodes", "nodes, n nodes, n node, node"},
     OtherHeads{"seq_len", "seq len, seq, max seq len, max len, cutoff len, block len, context, context len, max "

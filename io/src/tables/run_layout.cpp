@@ -1,7 +1,9 @@
 #include "tables/run_layout.hpp"
 
+#include "records/record.hpp"
 #include "tables/cell_text.hpp"
 #include "tables/numbers.hpp"
+#include "tables/rows.hpp"
 #include "tables/run_heads.hpp"
 
 #include "headroom/error.hpp"
@@ -187,6 +189,98 @@ void arrange_runs(CsvTable& table, IsHead const& is_head) {
     transpose(table, is_head);
     join_two_lines(table, is_head);
     split_degrees(table);
+}
+
+std::string without_titles(std::string_view csv, IsHead const& is_head, std::vector<Issue>& issues) {
+    constexpr int most_lines = 20;
+    std::size_t begin = 0;
+    std::vector<std::string> titles;
+    CellRow cells;
+    for (int line = 0; line < most_lines && begin < csv.size(); ++line) {
+        std::size_t const end = std::min(csv.find('\n', begin), csv.size());
+        std::string_view const row = trimmed_line(csv.substr(begin, end - begin));
+        std::ptrdiff_t heads = 0, filled = 0;
+        for (char const delimiter : {',', ';', '\t'}) {
+            if (cells.split(row, {.delimiter = delimiter}) > RowFault::stray_quote) { continue; }
+            heads = std::max(heads, std::ranges::count_if(cells.cells(), is_head));
+            filled = std::max(filled, std::ranges::count_if(cells.cells(), [](auto cell) { return !cell.empty(); }));
+        }
+        if (heads >= least_heads) {
+            for (std::string const& title : titles) {
+                count_issue(issues, Issue{.kind = "line above the table", .count = 1, .line = 1, .text = title});
+            }
+            return titles.empty() ? std::string{csv}
+                                  : std::string(static_cast<std::size_t>(line), '\n') + std::string{csv.substr(begin)};
+        }
+        if (filled > 1 || row.starts_with('|') || row.starts_with('{') || row.starts_with('[')) { break; }
+        if (filled == 1 && !row.starts_with('#')) { titles.push_back(shortened(row)); }
+        begin = end + 1;
+    }
+    return std::string{csv};
+}
+
+namespace {
+
+/// Leaves out heads that stand between the rows again.
+void drop_heads_between_rows(CsvTable& table, std::string_view where, IsHead const& is_head,
+                             std::vector<Issue>& issues) {
+    std::erase_if(table.records, [&](CsvTable::Record const& record) {
+        auto const heads = std::ranges::count_if(record.cells, is_head);
+        if (heads < least_heads || 2 * heads < std::ssize(record.cells)) { return false; }
+        bool const same = std::ranges::equal(record.cells, table.header, [](auto const& cell, auto const& head) {
+            return same_caseless(cell, head) || same_caseless(without_group(cell), head);
+        });
+        if (!same) {
+            unreadable_error(fmt::format("{}:{}", where, record.line), "other heads between the rows",
+                             "they begin a second table", "give each table a file");
+        }
+        count_issue(issues, Issue{.kind = "heads between the rows", .count = 1, .line = record.line, .kept = true});
+        return true;
+    });
+}
+
+/// Columns whose cells a table states once for the rows below: the model first.
+std::vector<std::size_t> merged_columns(CsvTable const& table) {
+    std::vector<std::size_t> columns;
+    for (std::string_view const name : {"model_name", "accelerator", "seq_len", "global_batch_sequences"}) {
+        for (std::size_t i = 0; i < table.header.size(); ++i) {
+            if (normalised(table.header[i]) != normalised(name) && !is_head_of(name, table.header[i])) { continue; }
+            columns.push_back(i);
+            break;
+        }
+        if (columns.empty()) { return {}; }
+    }
+    return columns;
+}
+
+} // namespace
+
+void join_parts(CsvTable& table, std::string_view where, IsHead const& is_head, std::vector<Issue>& issues) {
+    drop_heads_between_rows(table, where, is_head, issues);
+    constexpr std::array<std::string_view, 13> unstated{
+        "?",    "??",      "\xE2\x80\x94", "\xE2\x80\x93", "tbd",        "unknown", "not stated", "not reported",
+        "n.a.", "#div/0!", "#value!",      "#ref!",        "unspecified"};
+    for (CsvTable::Record& record : table.records) {
+        for (std::string& cell : record.cells) {
+            bool const none =
+                std::ranges::any_of(unstated, [&](std::string_view word) { return same_caseless(cell, word); });
+            if (none) { cell.clear(); }
+        }
+    }
+    auto const columns = merged_columns(table);
+    for (std::size_t row = 1; row < table.records.size() && !columns.empty(); ++row) {
+        auto const& above = table.records[row - 1].cells;
+        auto& cells = table.records[row].cells;
+        if (!cells[columns[0]].empty() || above[columns[0]].empty()) { continue; }
+        for (std::size_t const column : columns) {
+            if (cells[column].empty()) { cells[column] = above[column]; }
+        }
+        count_issue(issues, Issue{.kind = "model of the row above",
+                                  .count = 1,
+                                  .line = table.records[row].line,
+                                  .text = shortened(cells[columns[0]]),
+                                  .kept = true});
+    }
 }
 
 } // namespace headroom::io

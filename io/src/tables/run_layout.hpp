@@ -3,7 +3,9 @@
 #include "headroom/io/csv.hpp"
 
 #include <functional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace headroom::io {
 
@@ -16,5 +18,16 @@ namespace headroom::io {
 ///
 /// `is_head`: whether a text names a column of such a table.
 void arrange_runs(CsvTable& table, std::function<bool(std::string_view)> const& is_head);
+
+/// A text whose lines above the heads are empty where each holds one cell, a title; `issues` count them.
+std::string without_titles(std::string_view csv, std::function<bool(std::string_view)> const& is_head,
+                           std::vector<Issue>& issues);
+
+/// Makes one table of parts: heads that stand again between the rows are left out, cells that say nothing become empty, and a
+/// row without a model has model, accelerator, length and batch of the row above, as merged cells are saved.
+///
+/// Errors: InputError where other heads stand between the rows.
+void join_parts(CsvTable& table, std::string_view where, std::function<bool(std::string_view)> const& is_head,
+                std::vector<Issue>& issues);
 
 } // namespace headroom::io

@@ -180,7 +180,8 @@ void drop_contradicting_figures(Row const& row) {
     if (most->seconds > far * least->seconds) { row.drop("figures contradict", most->words + ", " + least->words); }
 }
 
-/// More operations a second than the accelerators have, with attention counted below the diagonal and no recomputation.
+/// More operations a second than the accelerators have, with attention counted below the diagonal and no recomputation; and
+/// fewer than a thousandth of them, which no transformer in their memory needs: the figure is in another unit.
 void drop_what_no_accelerator_reaches(Row const& row) {
     Question const& question = *row.run->question;
     auto const& workload = question.workload;
@@ -191,9 +192,13 @@ void drop_what_no_accelerator_reaches(Row const& row) {
     double peak = peak_rate(accelerator, question.strategy.precision).base();
     if (row.cells.text("precision").empty()) { peak = std::max(peak, peak_rate(accelerator, Precision::fp8).base()); }
     double const share = work * workload.global_batch / (row.run->measured.base() * question.strategy.workers() * peak);
-    if (!(share > 1.0)) { return; }
-    row.drop("above the peak", fmt::format("{:.4g} s are {:.3g} % of the peak of its accelerators",
-                                           row.run->measured.base(), 100.0 * share));
+    constexpr double least = 1e-3; // milliseconds below a head of seconds
+    bool const transformer = question.model.operators.empty() && question.strategy.offload == Offload::none;
+    bool const below = transformer && share < least;
+    if (!(share > 1.0) && !below) { return; }
+    row.drop(below ? "below a thousandth of the peak" : "above the peak",
+             fmt::format("{:.4g} s are {:.3g} % of the peak of its accelerators{}", row.run->measured.base(),
+                         100.0 * share, below ? ": check the unit" : ""));
 }
 
 /// Drops what arithmetic alone refutes, of rows whose cells state batch, length and accelerators.
