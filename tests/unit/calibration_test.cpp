@@ -173,7 +173,7 @@ TEST(TrainingCalibration, HasAtMostSixtyFreeConstants) {
 TEST(CalibrationFile, OfAnotherVersionIsRefusedOnceWithTodaysNames) {
     std::string const older = "name = \"mine\"\n[constants.bytes_hidden]\nvalue = 1.2\n[constants.fp8_hopper]\n"
                               "value = 1.0\n[constants.context_exposed]\nvalue = 1.0\n";
-    for (std::string const text : {older, "partial = true\n" + older}) {
+    for (std::string const& text : {older, "partial = true\n" + older}) {
         try {
             static_cast<void>(io::read_calibration(text, "mine.toml"));
             ADD_FAILURE() << "read";

@@ -66,18 +66,13 @@ std::vector<std::string> known_keys(Processor const& processor) {
            did_you_mean(key, keys, "keys are " + join(keys, ", ")));
 }
 
-void check_work(Kernel const& kernel, std::string const& where) {
+void check(Kernel const& kernel, std::string const& where) {
     bool moves = kernel.moved.base() > 0.0;
     for (auto const& traffic : kernel.nearer) { moves = moves || traffic.moved.base() > 0.0; }
     if (kernel.work.base() <= 0.0 && !moves) {
         refuse(where, headroom::quoted(kernel.name) + " does nothing", "it has neither operations nor bytes",
                "give flops, bytes or both");
     }
-}
-
-void check(Kernel const& kernel, Processor const& processor, std::string const& where) {
-    check_work(kernel, where);
-    require_format(processor, kernel.format, where);
 }
 
 std::string checked_name(std::string name, std::string const& where) {
@@ -107,7 +102,8 @@ Kernel given(std::string const& name, std::string_view amounts, Processor const&
             refuse(about, std::string{due} + ": missing", "", "write it like mine:flops=2TFLOP,bytes=3GB");
         }
     }
-    check(kernel, processor, where);
+    check(kernel, where);
+    require_format(processor, kernel.format, where);
     return kernel;
 }
 
@@ -140,7 +136,8 @@ Kernel counted(std::string const& text, std::vector<std::string> const& parts, P
         if (kernel.work.base() > largest_count || kernel.moved.base() > largest_count) {
             refuse(place, headroom::quoted(parts[1]) + " is too large", "amounts end at 1e30");
         }
-        check(kernel, processor, where);
+        check(kernel, where);
+        require_format(processor, kernel.format, where);
         return kernel;
     }
     refuse(
@@ -266,14 +263,12 @@ GivenKernels read_kernel_table(std::string const& file, Processor const& process
                 count = of_cell([&] { return count_in(cell, place); });
             } else if (cell.empty() && key != "flops" && key != "bytes") {
                 continue; // not given for this kernel
-            } else if (!of_cell([&] {
-                           return assign(kernel, processor, key, cell,
-                                         place + ": " + headroom::quoted(table.header[c]));
-                       })) {
+            } else if (std::string const at = place + ": " + headroom::quoted(table.header[c]);
+                       !of_cell([&] { return assign(kernel, processor, key, cell, at); })) {
                 refuse_key(table.header[c], processor, file + ":1");
             }
         }
-        of_cell([&] { check_work(kernel, place); });
+        of_cell([&] { check(kernel, place); });
         require_format(processor, kernel.format, place);
         all.kernels.push_back(std::move(kernel));
         all.counts.push_back(count);

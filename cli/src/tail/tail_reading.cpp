@@ -153,10 +153,8 @@ bool names_stored(std::vector<std::string> const& paths) { return std::ranges::a
 void check_time_unit(TailRequest const& request, std::vector<TailPart> const& parts,
                      std::vector<TailPart> const& baseline) {
     auto const timed = [](TailPart const& part) { return !part.samples.time_column.empty(); };
-    if (request.reading.time_unit.empty() || std::ranges::any_of(parts, timed) ||
-        std::ranges::any_of(baseline, timed)) {
-        return;
-    }
+    if (request.reading.time_unit.empty() || std::ranges::any_of(parts, timed)) { return; }
+    if (std::ranges::any_of(baseline, timed)) { return; }
     refuse("--time-unit", "has no effect", parts.front().name + " has no column of times",
            "leave it out, or name the column: --time-column NAME; of the values it is --unit");
 }

@@ -272,6 +272,11 @@ CellNumber cell_number(std::string_view text, NumberMarks const& marks) {
     return found;
 }
 
+bool is_plain_number(std::string_view text) {
+    CellNumber const number = cell_number(text);
+    return number.fault == CellNumber::Fault::none && number.rest.empty();
+}
+
 std::optional<double> printed_duration(std::string_view text, NumberMarks const& marks) {
     text = trimmed_line(text);
     double const sign = text.starts_with('-') ? -1.0 : 1.0;

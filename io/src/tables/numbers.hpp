@@ -35,6 +35,8 @@ struct CellNumber {
     Fault fault = Fault::none;
 };
 CellNumber cell_number(std::string_view text, NumberMarks const& marks = {});
+/// Whether a cell is a number without a unit.
+bool is_plain_number(std::string_view text);
 
 /// Content of a cell, read to its end.
 struct CellValue {

@@ -187,11 +187,6 @@ Found find_unit_column(CsvTable const& table, UnitColumn const& row, std::vector
     return found;
 }
 
-bool is_plain_number(std::string_view cell) {
-    CellNumber const number = cell_number(cell);
-    return number.fault == CellNumber::Fault::none && number.rest.empty();
-}
-
 /// Whether the first cell of a column that says something is a number.
 bool holds_numbers(CsvTable const& table, std::size_t column) {
     for (auto const& record : table.records) {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace headroom::io {
@@ -144,28 +146,48 @@ std::vector<std::string> meant_words(std::string_view head) {
     return words;
 }
 
+/// A way to write a head: its words by their meaning, and its letters without blanks.
+struct Phrase {
+    std::vector<std::string> words;
+    std::string together;
+};
+
+/// Phrases of a column, worked out once: every cell of a table may be asked about.
+std::vector<Phrase> const& phrases_of(std::string_view column) {
+    static auto const all = [] {
+        std::map<std::string_view, std::vector<Phrase>> of;
+        for (OtherHeads const& row : other_heads) {
+            for (std::string_view heads = row.heads; !heads.empty();) {
+                std::size_t const end = std::min(heads.find(','), heads.size());
+                std::string_view const phrase = trimmed_line(heads.substr(0, end));
+                heads.remove_prefix(std::min(end + 1, heads.size()));
+                std::string together{phrase};
+                std::erase(together, ' ');
+                of[row.column].push_back({.words = meant_words(phrase), .together = std::move(together)});
+            }
+        }
+        return of;
+    }();
+    static std::vector<Phrase> const none;
+    auto const found = all.find(column);
+    return found == all.end() ? none : found->second;
+}
+
 } // namespace
 
 std::optional<int> place_of_head(std::string_view column, std::string_view head) {
-    std::string_view heads;
-    for (OtherHeads const& row : other_heads) { heads = row.column == column ? row.heads : heads; }
-    if (heads.empty()) { return std::nullopt; }
+    auto const& phrases = phrases_of(column);
+    if (phrases.empty()) { return std::nullopt; }
     head = without_remark(column, head);
     std::string plain; // "nGPUs", "seqlen": words that stand together
     for (char const c : head) {
         if (is_decimal_digit(c) || (lowered(c) >= 'a' && lowered(c) <= 'z')) { plain += lowered(c); }
     }
     auto const words = meant_words(head);
-    for (int place = 0; !heads.empty(); ++place) {
-        std::size_t const end = std::min(heads.find(','), heads.size());
-        std::string_view const phrase = trimmed_line(heads.substr(0, end));
-        heads.remove_prefix(std::min(end + 1, heads.size()));
-        if (words == meant_words(phrase)) { return place; }
-        std::string together{phrase};
-        std::erase(together, ' ');
-        if (plain == together) { return place; }
-    }
-    return std::nullopt;
+    auto const found =
+        std::ranges::find_if(phrases, [&](Phrase const& one) { return one.words == words || one.together == plain; });
+    if (found == phrases.end()) { return std::nullopt; }
+    return static_cast<int>(found - phrases.begin());
 }
 
 std::string_view remarks_of(std::string_view column) {

@@ -225,6 +225,7 @@ namespace {
 void drop_heads_between_rows(CsvTable& table, std::string_view where, IsHead const& is_head,
                              std::vector<Issue>& issues) {
     std::erase_if(table.records, [&](CsvTable::Record const& record) {
+        if (std::ranges::any_of(record.cells, is_plain_number)) { return false; }
         auto const heads = std::ranges::count_if(record.cells, is_head);
         if (heads < least_heads || 2 * heads < std::ssize(record.cells)) { return false; }
         bool const same = std::ranges::equal(record.cells, table.header, [](auto const& cell, auto const& head) {

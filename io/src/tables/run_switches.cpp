@@ -16,11 +16,6 @@
 namespace headroom::io {
 namespace {
 
-bool is_plain_number(std::string_view cell) {
-    CellNumber const number = cell_number(cell);
-    return number.fault == CellNumber::Fault::none && number.rest.empty();
-}
-
 /// The column of one of these names, in letters and digits, that no reader took and whose cells all are as asked; -1 without.
 template <class IsCell>
 int free_column(CsvTable const& table, std::vector<int> const& used, std::string_view names, IsCell is_cell) {
