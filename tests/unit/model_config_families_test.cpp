@@ -77,6 +77,24 @@ TEST(ModelConfigFamilies, EachHasTheParametersOfItsPublicCheckpoint) {
         {"command-a", 111057580032.0},
         {"xlm-r-base", 278043648.0},
         {"qwen25vl7b", 7615616512.0},
+        {"minicpm-2b", 2724880896.0},
+        {"minicpm3-4b", 4073875968.0},
+        {"persimmon-8b", 9397175296.0},
+        {"modernbert-base", 149655232.0},
+        {"nllb-600m", 615073792.0},
+        {"xglm-7.5b", 7492771840.0},
+        {"biogpt", 346763264.0},
+        {"openai-gpt", 116534784.0},
+        {"gpt-neo-2.7b", 2651307520.0},
+        {"trinity-mini", 26123974400.0},
+        {"hyperclovax-14b", 14748112896.0},
+        {"falcon-40b-refinedweb", 41303293952.0},
+        {"umt5-xxl", 12972531712.0},
+        {"electra-base", 109483009.0},
+        {"pegasus-large", 568699904.0},
+        {"jais-13b", 13020811920.0},
+        {"nanochat-d20", 560988160.0},
+        {"bitnet-2b", 2412820480.0},
     };
     std::size_t read = 0;
     for (auto const& entry : fs::directory_iterator{source / "tests/data/config_families"}) {
@@ -385,6 +403,59 @@ TEST(ModelConfigFamilies, AKeyThatMayChangeTheCountIsAnIssueOrARefusal) {
     ModelConfig const stored = read("llama", R"("quantization_config":{"quant_method":"gptq","bits":4})");
     ASSERT_EQ(stored.issues.size(), 1U);
     EXPECT_THAT(stored.issues.front().kind, HasSubstr("stored quantised (gptq)"));
+}
+
+TEST(ModelConfigFamilies, AnUnknownTypeIsReadOnlyWhereItDecodesText) {
+    for (auto const name : {"BrandNewForMaskedLM", "BrandNewForImageClassification", "BrandNewEncoder"}) {
+        EXPECT_THAT(refused(object("brandnew", R"("architectures":[")" + std::string{name} + "\"]")),
+                    HasSubstr("is no decoder of text"));
+    }
+    EXPECT_EQ(read("brandnew", R"("architectures":["BrandNewForCausalLM"])").model.layers, 8);
+    // Two towers side by side, and a detector that reads a text.
+    EXPECT_THAT(refused(R"({"model_type":"towers","architectures":["TowersModel"],"text_config":)" +
+                        object("towers_text", "") + "}"),
+                HasSubstr("is no decoder of text"));
+    EXPECT_THAT(refused(R"({"model_type":"detector","text_config":)" + object("bert", "") + "}"),
+                HasSubstr("'bert' encodes the text of 'detector'"));
+    EXPECT_THAT(refused(object("brandnew", R"("num_loops":4)")), HasSubstr("may change what is counted: num_loops"));
+}
+
+TEST(ModelConfigFamilies, AnActivationThatGatesNothingMakesPlainLayers) {
+    ModelConfig const config = read("brandnew", R"("hidden_act":"relu2","tie_word_embeddings":false)");
+    EXPECT_EQ(config.model.feed_forward, FeedForward::plain);
+    double const count = count_parameters(config.model).total;
+    EXPECT_EQ(config.model.range.low, 1.0);
+    EXPECT_GE(config.model.range.high * count, count + 8.0 * 64 * 256) << "gated ones are within the bounds";
+}
+
+TEST(ModelConfigFamilies, OtherFilesOfAModelAreNamed) {
+    for (auto const& [text, why] :
+         {std::pair{R"({"_class_name":"DiTTransformer2DModel","num_layers":28})", "diffusers"},
+          {R"({"peft_type":"LORA","r":16})", "--train lora:16"},
+          {R"({"weight_map":{"a":"b"},"metadata":{}})", "index of files of weights"},
+          {R"({"dim":4096,"n_layers":32,"n_heads":32,"vocab_size":32000,"multiple_of":256})", "feed-forward width"}}) {
+        EXPECT_THAT(refused(text), ::testing::AllOf(HasSubstr("not a model's config.json"), HasSubstr(why)));
+    }
+}
+
+TEST(ModelConfigFamilies, WindowsAndSharedHeadsOfOlderKeysAreRead) {
+    EXPECT_EQ(windowed(read("modernbert", "").model), 5); // layers 1, 4 and 7 of 8 see everything
+    EXPECT_EQ(windowed(read("gpt_neo", R"("window_size":16,"attention_layers":["global","local","global","local",
+        "global","local","global","local"])")
+                           .model),
+              4);
+    EXPECT_EQ(windowed(read("afmoe", R"("num_experts":8,"num_experts_per_tok":2,"sliding_window":64,
+        "global_attn_every_n_layers":4)")
+                           .model),
+              6);
+    EXPECT_EQ(read("gpt2", R"("attention_head_type":"multiquery")").model.kv_heads, 1);
+    EXPECT_EQ(read("gpt_bigcode", R"("multi_query":false,"num_key_value_heads":1)").model.kv_heads, 4);
+    EXPECT_THAT(refused(object("hunyuan_v1_dense", R"("use_cla":true)")), HasSubstr("use_cla: true"));
+    ModelConfig const tied = read_model_config(R"({"model_type":"x","tie_word_embeddings":true,"text_config":)" +
+                                                   object("llama", R"("tie_word_embeddings":false)") + "}",
+                                               "c");
+    ASSERT_EQ(tied.issues.size(), 1U);
+    EXPECT_THAT(tied.issues.front().kind, HasSubstr("false of the text part, against true of the whole"));
 }
 
 TEST(ModelConfigFamilies, AnUnknownTypeIsBounded) {

@@ -145,8 +145,8 @@ TEST(ModelConfig, NamesTheKeyTheLineAndTheReason) {
     EXPECT_EQ(refused(changed(tiny_llama, "64", "\"big\"")),
               "config.json:3: hidden_size: text where a whole number is due");
     EXPECT_EQ(
-        refused(changed(tiny_llama, "\"llama\"", "\"m2m_100\"")),
-        "config.json:2: model_type: 'm2m_100' is not supported (this pair of encoder and decoder is not modelled). "
+        refused(changed(tiny_llama, "\"llama\"", "\"longt5\"")),
+        "config.json:2: model_type: 'longt5' is not supported (this pair of encoder and decoder is not modelled). "
         "`headroom catalog list models` shows models that are");
     EXPECT_THAT(refused(plus("\"hidden_act\": \"sillu\"")),
                 ::testing::StartsWith("config.json:1: hidden_act: unknown activation 'sillu' (known: "));

@@ -80,7 +80,8 @@ constexpr std::string_view latent_defaults =
 /// Rows by family; each type stands in one row.
 constexpr std::array architecture_rows{
     // blocks as Llama's
-    ArchitectureRow{"yi aquila xverse telechat minicpm minicpmv solar teleflm", "", "", read_biases},
+    ArchitectureRow{"yi aquila xverse telechat minicpmv solar teleflm", "", "", read_biases},
+    ArchitectureRow{"minicpm", "tied", "", read_biases},
     ArchitectureRow{"llama", "",
                     R"("hidden_size":4096,"intermediate_size":11008,"num_hidden_layers":32,"num_attention_heads":32,
                        "vocab_size":32000,"max_position_embeddings":2048)",
@@ -149,14 +150,16 @@ constexpr std::array architecture_rows{
     ArchitectureRow{"olmo", "layer_norm no_affine", "", read_biases},
     ArchitectureRow{"olmo2 olmo3", "qk_norm_whole window", "", read_biases},
     ArchitectureRow{"granite", "", "", read_biases},
+    ArchitectureRow{"hyperclovax", "", "", read_hyperclovax},
     ArchitectureRow{"smollm3", "tied", R"("num_key_value_heads":4)", read_biases},
     ArchitectureRow{"cohere", "layer_norm parallel norms1 tied", R"("vocab_size":256000)", read_cohere},
     ArchitectureRow{"cohere2", "layer_norm parallel norms1 tied window full4", R"("vocab_size":256000)", read_cohere},
     ArchitectureRow{"exaone4", "qk_norm window", "", nullptr},
-    ArchitectureRow{"ernie4_5", "tied", R"("head_dim":128)", read_ernie},
+    ArchitectureRow{"ernie4_5 paddleocr_vl paddleocr_vl_text", "tied", R"("head_dim":128)", read_ernie},
     ArchitectureRow{"hunyuan_v1_dense", "qk_norm", R"("head_dim":128)", read_hunyuan},
     ArchitectureRow{"glm", "qkv_bias", R"("head_dim":128)", read_input_biases},
-    ArchitectureRow{"glm4 glm4v_text", "qkv_bias norms4", R"("head_dim":128)", read_input_biases},
+    ArchitectureRow{"glm4", "qkv_bias norms4", R"("head_dim":128)", read_input_biases},
+    ArchitectureRow{"glm4v_text", "qkv_bias norms4", "", read_input_biases},
     ArchitectureRow{"chatglm", "qkv_bias", "", read_chatglm},
     ArchitectureRow{"arcee", "plain squared_relu", "", read_biases},
     ArchitectureRow{"apertus", "plain qk_norm", "", read_apertus},
@@ -168,11 +171,24 @@ constexpr std::array architecture_rows{
                     "plain gelu_tanh layer_norm norm_bias qkv_bias out_bias mlp_bias parallel head_bias "
                     "norms1 ffn4",
                     "", read_phi},
+    ArchitectureRow{"bitnet", "squared_relu", "", read_bitnet},
+    ArchitectureRow{"persimmon", "plain squared_relu layer_norm norm_bias qkv_bias out_bias mlp_bias qk_norm", "",
+                    read_phi},
+    ArchitectureRow{"nanochat", "plain squared_relu no_affine", "", read_biases},
     ArchitectureRow{"nemotron", "plain squared_relu layer_norm norm_bias", "", read_biases},
-    ArchitectureRow{"gpt2", "plain gelu_tanh layer_norm norm_bias qkv_bias out_bias mlp_bias learned tied ffn4",
-                    R"("vocab_size":50257,"n_positions":1024)", nullptr},
-    ArchitectureRow{"gpt_neo", "plain gelu_tanh layer_norm norm_bias out_bias mlp_bias learned tied ffn4", "", nullptr,
-                    "the 256-token window of every second layer is not modelled"},
+    ArchitectureRow{"gpt2 gpt-sw3", "plain gelu_tanh layer_norm norm_bias qkv_bias out_bias mlp_bias learned tied ffn4",
+                    R"("vocab_size":50257,"n_positions":1024)", read_gpt2},
+    ArchitectureRow{"openai-gpt",
+                    "plain gelu_tanh layer_norm norm_bias qkv_bias out_bias mlp_bias learned tied ffn4 no_final_norm",
+                    R"("vocab_size":40478,"n_positions":512)", nullptr},
+    ArchitectureRow{"biogpt",
+                    "plain gelu layer_norm norm_bias qkv_bias out_bias mlp_bias learned tied two_more_positions", "",
+                    nullptr},
+    ArchitectureRow{"xglm", "plain gelu layer_norm norm_bias qkv_bias out_bias mlp_bias no_positions tied", "",
+                    nullptr},
+    ArchitectureRow{"jais btlm", "layer_norm norm_bias qkv_bias out_bias mlp_bias alibi tied", "", nullptr},
+    ArchitectureRow{"gpt_neo", "plain gelu_tanh layer_norm norm_bias out_bias mlp_bias learned tied ffn4", "",
+                    read_gpt_neo},
     ArchitectureRow{"gpt_neox", "plain gelu layer_norm norm_bias qkv_bias out_bias mlp_bias", "", read_neox},
     ArchitectureRow{"gptj codegen", "plain gelu_tanh layer_norm norm_bias mlp_bias parallel head_bias norms1 ffn4",
                     R"("n_positions":2048)", nullptr},
@@ -234,7 +250,14 @@ constexpr std::array architecture_rows{
     ArchitectureRow{"hunyuan_v1_moe", "qk_norm", R"("head_dim":128)", read_hunyuan},
     ArchitectureRow{"mimo_v2_flash", "window", "", read_mimo_v2},
     ArchitectureRow{"deepseek", "", "", read_experts},
+    ArchitectureRow{"afmoe", "qk_norm output_gate norms4 router_bias window", R"("sliding_window":1024)", read_experts},
+    ArchitectureRow{"hy_v3", "qk_norm router_bias", R"("head_dim":128)", read_experts},
+    ArchitectureRow{"solar_open", "router_bias no_ffn", R"("head_dim":128)", read_experts},
     ArchitectureRow{"deepseek_v2", "", "", read_deepseek},
+    ArchitectureRow{"minicpm3", "tied",
+                    R"("q_lora_rank":768,"kv_lora_rank":256,"qk_nope_head_dim":64,"qk_rope_head_dim":32,
+                       "v_head_dim":64)",
+                    read_deepseek},
     ArchitectureRow{"deepseek_v32 glm_moe_dsa glm4_moe_lite", "", "", read_deepseek},
     ArchitectureRow{"deepseek_v3 kimi_k2", "", latent_defaults, read_deepseek},
 
@@ -289,6 +312,15 @@ constexpr std::array architecture_rows{
     // encoders, pairs, pictures
     ArchitectureRow{"bert ernie megatron-bert", bert_traits, R"("type_vocab_size":2)", read_bert},
     ArchitectureRow{"roberta xlm-roberta camembert data2vec-text", bert_traits, R"("type_vocab_size":2)", read_roberta},
+    ArchitectureRow{"roberta-prelayernorm",
+                    "plain gelu layer_norm norm_bias qkv_bias out_bias mlp_bias head_bias learned tied embedding_norm "
+                    "encoder",
+                    R"("type_vocab_size":2)", read_roberta},
+    ArchitectureRow{"xlm-roberta-xl",
+                    "plain gelu layer_norm norm_bias qkv_bias out_bias mlp_bias head_bias learned tied encoder",
+                    R"("type_vocab_size":1)", read_roberta},
+    ArchitectureRow{"modernbert", "gelu layer_norm no_positions tied embedding_norm head_bias encoder",
+                    R"("global_attn_every_n_layers":3,"local_attention":128)", read_modernbert},
     ArchitectureRow{"electra",
                     "plain gelu layer_norm norm_bias qkv_bias out_bias mlp_bias learned tied embedding_norm "
                     "no_final_norm encoder",
@@ -296,7 +328,16 @@ constexpr std::array architecture_rows{
     ArchitectureRow{"distilbert", bert_traits, "", read_distilbert},
     ArchitectureRow{"t5", "no_positions tied pair", "", read_t5},
     ArchitectureRow{"mt5", "no_positions pair", "", read_t5},
-    ArchitectureRow{"bart mbart", bart_traits, "", read_bart},
+    ArchitectureRow{"umt5", "no_positions pair", "", read_umt5},
+    ArchitectureRow{"bart mbart plbart", bart_traits, "", read_bart},
+    ArchitectureRow{"blenderbot", "plain gelu layer_norm norm_bias qkv_bias out_bias mlp_bias learned tied pair", "",
+                    read_bart},
+    ArchitectureRow{"m2m_100 pegasus",
+                    "plain relu layer_norm norm_bias qkv_bias out_bias mlp_bias no_positions tied pair", "",
+                    read_fixed_positions},
+    ArchitectureRow{"marian",
+                    "plain gelu layer_norm norm_bias qkv_bias out_bias mlp_bias no_positions tied no_final_norm pair",
+                    "", read_fixed_positions},
     ArchitectureRow{
         "whisper", "plain gelu layer_norm norm_bias qkv_bias no_key_bias out_bias mlp_bias tied pair no_positions",
         R"("vocab_size":51865,"max_source_positions":1500,"max_target_positions":448,"num_mel_bins":80)", read_whisper},
@@ -311,11 +352,20 @@ struct UnsupportedTypes {
     std::string_view types, why;
 };
 constexpr std::array unsupported{
-    UnsupportedTypes{"umt5 longt5 pegasus marian m2m_100 t5gemma moonshine seamless_m4t",
-                     "this pair of encoder and decoder is not modelled"},
-    UnsupportedTypes{"albert deberta deberta-v2 modernbert nomic_bert longformer",
-                     "this kind of encoder is not modelled"},
-    UnsupportedTypes{"clip siglip swin resnet wav2vec2 hubert dinov2", "vision and speech models are not modelled"},
+    UnsupportedTypes{
+        "longt5 pegasus_x t5gemma t5gemma2 moonshine seamless_m4t nllb-moe switch_transformers led prophetnet",
+        "this pair of encoder and decoder is not modelled"},
+    UnsupportedTypes{
+        "albert deberta deberta-v2 nomic_bert longformer mpnet esm roformer rembert big_bird convbert mobilebert "
+        "squeezebert fnet funnel ibert layoutlm layoutlmv2 layoutlmv3 lilt markuplm bros splinter tapas "
+        "luke xmod canine yoso nystromformer mra jina_embeddings_v3 bert-generation dpr nezha",
+        "this kind of encoder is not modelled"},
+    UnsupportedTypes{
+        "clip clip_text_model siglip siglip2 siglip_text_model swin swinv2 resnet wav2vec2 hubert wavlm dinov2 "
+        "dinov2_with_registers dinov3_vit deit beit convnext convnextv2 sam sam2 vit_mae videomae yolos detr "
+        "segformer clap blip align altclip chinese_clip clipseg groupvit owlvit owlv2 xclip aimv2 bridgetower "
+        "flava grounding-dino mm-grounding-dino vision-text-dual-encoder",
+        "vision and speech models are not modelled"},
     UnsupportedTypes{"rwkv rwkv4 rwkv5 rwkv6 rwkv7", "the recurrence of RWKV's time mixing is not modelled"},
     UnsupportedTypes{"recurrent_gemma griffin", "its gated linear recurrence (RG-LRU) is not modelled"},
     UnsupportedTypes{"zamba zamba2", "blocks of attention that share their weights are not modelled"},
@@ -324,7 +374,7 @@ constexpr std::array unsupported{
     UnsupportedTypes{"step3_text step3_vl",
                      "its factorised attention (low-rank queries, one head of keys) is not modelled"},
     UnsupportedTypes{"jetmoe", "its attention heads that tokens choose are not modelled"},
-    UnsupportedTypes{"minicpm3 deepseek_v4", "its attention is not modelled"},
+    UnsupportedTypes{"deepseek_v4", "its attention is not modelled"},
     UnsupportedTypes{"mllama mllama_text_model idefics flamingo", "its layers that attend to images are not modelled"},
     UnsupportedTypes{"arctic longcat_flash zaya", "its layers of several kinds are not modelled"},
 };

@@ -109,6 +109,11 @@ void read_baichuan(JsonKeys& keys, Model& model, Notes&) {
     if (!keys.has("max_position_embeddings") && keys.has("model_max_length")) { model.positions = Positions::alibi; }
 }
 
+void read_hyperclovax(JsonKeys& keys, Model& model, Notes& notes) {
+    read_biases(keys, model, notes);
+    if (keys.flag("use_post_norm").value_or(false)) { model.norms_per_layer = 4; }
+}
+
 void read_cohere(JsonKeys& keys, Model& model, Notes& notes) {
     read_biases(keys, model, notes);
     model.qk_norm = model.qk_norm_whole = keys.flag("use_qk_norm").value_or(false); // a norm for every head
@@ -203,7 +208,7 @@ void read_openelm(JsonKeys& keys, Model& model, Notes&) {
 void read_phi(JsonKeys& keys, Model& model, Notes&) { read_query_key_norm(keys, model); }
 
 void read_falcon(JsonKeys& keys, Model& model, Notes&) {
-    bool const grouped = keys.flag("new_decoder_architecture").value_or(false);
+    bool const grouped = keys.flag("new_decoder_architecture").value_or(keys.has("n_head_kv")); // unsaid in older files
     bool const multi = keys.flag("multi_query").value_or(true);
     bool const parallel = keys.flag("parallel_attn").value_or(true) || grouped;
     bool const bias = keys.flag("bias").value_or(false);
@@ -213,6 +218,26 @@ void read_falcon(JsonKeys& keys, Model& model, Notes&) {
     int const norms = grouped ? keys.whole("num_ln_in_parallel_attn", {1, 2}).value_or(2) : 1;
     model.norms_per_layer = parallel ? norms : 2;
     model.qkv_bias = model.out_bias = model.mlp_bias = bias;
+}
+
+/// Norms also stand in front of the products out of attention and of the feed-forward layer.
+void read_bitnet(JsonKeys& keys, Model& model, Notes& notes) {
+    read_biases(keys, model, notes);
+    model.other_parameters += static_cast<double>(model.layers) * (model.hidden + model.ffn);
+}
+
+void read_gpt2(JsonKeys& keys, Model& model, Notes&) {
+    if (keys.text("attention_head_type").value_or("") == "multiquery") { model.kv_heads = 1; }
+}
+
+/// Layers in a list are global, or see a window.
+void read_gpt_neo(JsonKeys& keys, Model& model, Notes& notes) {
+    int const window = keys.whole("window_size", limits::positions).value_or(256);
+    if (keys.has_list("attention_layers")) {
+        model.window = window;
+    } else {
+        notes.emplace_back("the window of every second layer is not modelled: attention_layers is not stated");
+    }
 }
 
 void read_neox(JsonKeys& keys, Model& model, Notes&) {
@@ -256,7 +281,7 @@ void read_mpt(JsonKeys& keys, Model& model, Notes&) {
 }
 
 void read_bigcode(JsonKeys& keys, Model& model, Notes&) {
-    if (keys.flag("multi_query").value_or(true)) { model.kv_heads = 1; }
+    model.kv_heads = keys.flag("multi_query").value_or(true) ? 1 : model.heads;
 }
 
 void read_starcoder2(JsonKeys& keys, Model& model, Notes&) {
@@ -317,6 +342,11 @@ void read_minimax_m2(JsonKeys& keys, Model& model, Notes& notes) {
 }
 
 void read_hunyuan(JsonKeys& keys, Model& model, Notes& notes) {
+    keys.text("norm_type");                         // its code has one kind
+    keys.whole("cla_share_factor", limits::layers); // of layers that share keys and values
+    if (keys.flag("use_cla").value_or(false)) {
+        keys.fail("use_cla", "true", "keys and values that layers share are not modelled");
+    }
     read_biases(keys, model, notes);
     read_query_key_norm(keys, model);
     if (keys.has("num_experts") && keys.whole("num_experts", limits::experts) > 1) { read_experts(keys, model, notes); }

@@ -83,9 +83,13 @@ Words periodic(int layers, int every, int offset, std::string_view others) {
 /// Each layer's mixer in words, from whichever key of the file says it; none where no key does. `key` receives which.
 Words mixer_words(JsonKeys& keys, Model const& model, std::string_view& key) {
     int const layers = model.layers;
-    for (auto const list : {"layer_types", "layers_block_type"}) {
+    auto const global_every = keys.whole("global_attn_every_n_layers", limits::layers);
+    for (auto const list : {"layer_types", "layers_block_type", "attention_layers"}) {
         key = list;
         if (keys.has_list(list)) { return keys.texts(list); }
+    }
+    if (key = "global_attn_every_n_layers"; global_every && model.window > 0 && model.plan.empty()) {
+        return periodic(layers, *global_every, *global_every - 1, "sliding_attention");
     }
     if (key = "hybrid_layer_pattern"; keys.has_list(key)) {
         return of_numbers(keys, key, "full_attention", "sliding_attention");
@@ -269,7 +273,9 @@ std::optional<int> full_every(Words const& kinds) {
 } // namespace
 
 void read_window(JsonKeys& keys, Architecture const& architecture, Model& model, Notes& notes) {
-    auto const window = keys.whole("sliding_window", limits::positions);
+    auto const other_name = keys.whole("sliding_window_size", limits::positions);
+    auto const window =
+        keys.states("sliding_window") || !other_name ? keys.whole("sliding_window", limits::positions) : other_name;
     bool const used = keys.flag("use_sliding_window").value_or(true);
     if (window && used && *window > 0) {
         model.window = *window;

@@ -123,7 +123,7 @@ void read_any_part(JsonKeys& keys, Model& model, Notes& notes) {
     if (latent) { read_indexer(keys, model); }
     if (experts) { read_experts(keys, model, notes); }
     model.qk_norm = keys.flag("use_qk_norm").value_or(false);
-    notes.push_back(fmt::format("assumed {}{} attention, gated feed-forward layers{}, root-mean-square norms, {}",
+    notes.push_back(fmt::format("assumed {}{} attention, feed-forward layers{}, root-mean-square norms, {}",
                                 model.qkv_bias ? "biased " : "", latent ? "latent" : "grouped",
                                 experts ? " in experts" : "", "no biases but those stated"));
 }

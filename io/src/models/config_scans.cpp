@@ -68,6 +68,7 @@ void read_mamba2(JsonKeys& keys, Model& model, Notes&) {
     scan.convolution = keys.whole("conv_kernel", {1, 1024}).value_or(4);
     refuse_flag(keys, "use_bias", true);
     refuse_flag(keys, "use_conv_bias", false);
+    keys.flag("rms_norm"); // the only kind of norm of its code
     model.pattern = "M";
 }
 
@@ -83,6 +84,7 @@ void read_mamba1(JsonKeys& keys, Model& model, Notes&) {
     scan.convolution_bias = keys.flag("use_conv_bias").value_or(true);
     scan.projection_bias = keys.flag("use_bias").value_or(false);
     model.heads = model.kv_heads = model.head_dim = 1;
+    keys.flag("rms_norm");
     model.pattern = "M";
 }
 

@@ -109,15 +109,37 @@ void read_roberta(JsonKeys& keys, Model& model, Notes& notes) {
     add_encoder_head(keys, model, {.pretraining = dense(h) + 2.0 * h, .pooler = dense(h), .labels = dense(h)}, notes);
 }
 
+/// Each layer but the first of a period sees a window, and the first of all has no norm in front of attention.
+void read_modernbert(JsonKeys& keys, Model& model, Notes& notes) {
+    read_biases(keys, model, notes);
+    if (auto const bias = keys.flag("norm_bias")) { model.norm_bias = *bias; }
+    if (auto const bias = keys.flag("decoder_bias")) { model.head_bias = *bias; }
+    int const every = due(keys, "global_attn_every_n_layers", limits::layers, "layers see a window, or everything");
+    model.window = due(keys, "local_attention", limits::positions, "layers see a window, or everything");
+    for (int layer = 0; layer < model.layers; ++layer) {
+        model.plan.push_back({.window = layer % every == 0 ? 0 : model.window, .causal = false});
+    }
+    double const h = model.hidden, norm = model.norm_bias ? 2.0 * h : h;
+    double const transform = h * h + (keys.flag("classifier_bias").value_or(false) ? h : 0.0) + norm;
+    model.other_parameters = -norm;
+    add_encoder_head(keys, model, {.pretraining = transform, .pooler = 0.0, .labels = transform}, notes);
+}
+
 void read_electra(JsonKeys& keys, Model& model, Notes& notes) {
     add_segments(keys, model);
     double const h = model.hidden;
+    std::string const name = class_of(keys);
     auto const width = keys.whole("embedding_size", limits::hidden);
     if (width && *width != model.hidden) {
         keys.fail("embedding_size", fmt::format("{} is not hidden_size {}", *width, model.hidden),
                   "projected embeddings are not modelled");
     }
-    add_encoder_head(keys, model, {.pretraining = dense(h) + h + 1.0, .pooler = 0.0, .labels = dense(h)}, notes);
+    if (encoder_head(name) == EncoderHead::pretraining && !name.ends_with("ForMaskedLM")) {
+        model.has_head = false; // every token is judged as original or replaced
+        model.other_parameters += dense(h) + h + 1.0;
+    } else {
+        add_encoder_head(keys, model, {.pretraining = dense(h) + h + 1.0, .pooler = 0.0, .labels = dense(h)}, notes);
+    }
     notes.emplace_back("the discriminator alone is counted; its generator is a model of its own");
 }
 
@@ -140,6 +162,13 @@ void read_t5(JsonKeys& keys, Model& model, Notes& notes) {
     model.feed_forward = gated ? FeedForward::gated : FeedForward::plain;
     model.activation = gated ? "gelu_tanh" : "relu";
     notes.emplace_back("assumed a decoder's sequence as long as the encoder's");
+}
+
+/// Every layer has a table of relative positions.
+void read_umt5(JsonKeys& keys, Model& model, Notes& notes) {
+    read_t5(keys, model, notes);
+    double const tables = model.other_parameters - model.hidden; // of two layers
+    model.other_parameters += tables * (model.layers / 2.0 - 1.0);
 }
 
 namespace {
@@ -174,6 +203,15 @@ void read_whisper(JsonKeys& keys, Model& model, Notes& notes) {
     model.max_positions = model.nominal_length = static_cast<int>(source);
     model.decoder_length = target / source;
     notes.emplace_back("the convolutions that read the spectrogram are counted in parameters and not timed");
+}
+
+void read_fixed_positions(JsonKeys& keys, Model& model, Notes& notes) {
+    read_both_stacks(keys, model);
+    if (!keys.flag("share_encoder_decoder_embeddings").value_or(true)) {
+        keys.fail("share_encoder_decoder_embeddings", "false", "two tables of words are not modelled");
+    }
+    if (model.final_norm) { model.other_parameters = 2.0 * model.hidden; } // the encoder's
+    notes.emplace_back("assumed a decoder's sequence as long as the encoder's");
 }
 
 void read_bart(JsonKeys& keys, Model& model, Notes& notes) {

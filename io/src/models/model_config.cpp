@@ -28,8 +28,8 @@ constexpr std::array<std::string_view, 6> hidden_names{"hidden_size", "n_embd", 
                                                        "d_model",     "model_dim", "dim"};
 constexpr std::array<std::string_view, 6> layer_names{"num_hidden_layers", "n_layer",        "n_layers",
                                                       "num_layers",        "encoder_layers", "num_transformer_layers"};
-constexpr std::array<std::string_view, 5> head_names{"num_attention_heads", "n_head", "n_heads", "num_heads",
-                                                     "encoder_attention_heads"};
+constexpr std::array<std::string_view, 6> head_names{
+    "num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads", "attention_heads"};
 constexpr std::array<std::string_view, 8> key_head_names{
     "num_key_value_heads",    "num_kv_heads",          "n_kv_heads",           "n_head_kv",
     "attn_config.kv_n_heads", "multi_query_group_num", "num_attention_groups", "num_query_groups"};
@@ -46,6 +46,7 @@ constexpr std::array<std::string_view, 6> activation_names{"hidden_activation", 
 /// Many spellings of few functions.
 struct Activation {
     std::string_view spelling, name;
+    bool ungated = false; ///< found in plain feed-forward layers only
 };
 constexpr std::array activations{
     Activation{"silu", "silu"},
@@ -58,10 +59,10 @@ constexpr std::array activations{
     Activation{"gelu_fast", "gelu_tanh"},
     Activation{"gelu_tanh", "gelu_tanh"},
     Activation{"gelu_pytorch_tanh", "gelu_tanh"},
-    Activation{"relu", "relu"},
-    Activation{"relu2", "squared_relu"},
-    Activation{"squared_relu", "squared_relu"},
-    Activation{"xielu", "xielu"},
+    Activation{"relu", "relu", true},
+    Activation{"relu2", "squared_relu", true},
+    Activation{"squared_relu", "squared_relu", true},
+    Activation{"xielu", "xielu", true},
 };
 
 constexpr int usual_positions = 2048;
@@ -81,12 +82,30 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> text_type
                                                                                    {"idefics3", "llama"},
                                                                                    {"deepseek_vl_v2", "deepseek_v2"}}};
 
+/// Files that people have where a config.json is due, by a key of theirs.
+struct OtherFile {
+    std::string_view key, what, hint;
+};
+constexpr std::array other_files{
+    OtherFile{"_class_name", "a part of an image generator (diffusers)", "networks are described in a .toml file"},
+    OtherFile{"peft_type", "settings of low-rank training (PEFT)",
+              "name the base model, and the rank as --train lora:16"},
+    OtherFile{"weight_map", "an index of files of weights", "the config.json of the same folder describes the model"},
+    OtherFile{"multiple_of", "dimensions without the feed-forward width, which its code computes",
+              "the config.json of the same model states it"},
+    OtherFile{"tokenizer_class", "settings of a tokenizer", "the config.json of the same folder describes the model"},
+    OtherFile{"max_length", "settings of generation", "the config.json of the same folder describes the model"},
+};
+/// Parts of the names of classes that generate text.
+constexpr std::array<std::string_view, 4> generating{"CausalLM", "LMHead", "ForConditionalGeneration", "Chat"};
+
 /// Reads one config. A class because every part adds to the same keys and the same list of what was filled.
 class ConfigReader {
 public:
     ConfigReader(std::string_view text, std::string_view where) : keys_{text, where} {}
 
     ModelConfig read() {
+        if (keys_.has_list("architectures")) { classes_ = keys_.texts("architectures"); }
         enter_text_part();
         Architecture const architecture = find_architecture();
         keys_.set_defaults(architecture.row.defaults);
@@ -103,6 +122,11 @@ public:
         read_activation(architecture);
         if (auto const tied = keys_.flag("tie_word_embeddings")) {
             model.tied_embeddings = *tied;
+            if (outer_tied_.value_or(*tied) != *tied) {
+                report("tie_word_embeddings",
+                       fmt::format("{} of the text part, against {} of the whole: the text part's is used", *tied,
+                                   *outer_tied_));
+            }
         } else if (outer_tied_) {
             model.tied_embeddings = *outer_tied_;
         }
@@ -161,8 +185,14 @@ private:
         if (pair && (!known || !known->pair)) {
             keys_.fail("is_encoder_decoder", "true", "this pair of encoder and decoder is not modelled");
         }
+        if (known && known->encoder && text_part_) {
+            keys_.fail("model_type",
+                       fmt::format("{} encodes the text of {}", headroom::quoted(type_), headroom::quoted(whole_type_)),
+                       "a model of text and another kind of input without a decoder is not modelled");
+        }
         if (known) { return *known; }
         require_usual_dimensions();
+        require_decoder();
         unknown_ = true;
         return common_decoder();
     }
@@ -178,11 +208,28 @@ private:
         if (missing.empty()) { return; }
         std::string const list = fmt::format("{}", fmt::join(missing, ", "));
         if (type_.empty()) {
+            for (auto const& file : other_files) {
+                if (keys_.has(file.key)) {
+                    keys_.fail(file.key, "not a model's config.json", std::string{file.what}, std::string{file.hint});
+                }
+            }
             keys_.fail(missing.front(), "missing", fmt::format("without a model_type, all of {} are due", list));
         }
         keys_.fail("model_type", fmt::format("unknown type {}", headroom::quoted(type_)),
                    fmt::format("and it cannot be read as a common decoder without {}", list),
                    did_you_mean(type_, known_types()));
+    }
+
+    /// An unknown type is read as a decoder only where its class generates text, or the file names none.
+    void require_decoder() const {
+        auto const generates = [](std::string_view name) {
+            return std::ranges::any_of(generating, [&](auto word) { return name.find(word) != name.npos; });
+        };
+        if (classes_.empty() || generates(classes_.front())) { return; }
+        if (!text_part_ && classes_.front().ends_with("Model")) { return; } // without a head
+        keys_.fail("model_type", fmt::format("unknown type {}", headroom::quoted(type_)),
+                   fmt::format("and its class {} is no decoder of text", headroom::quoted(classes_.front())),
+                   "describe the model in a .toml file");
     }
 
     /// Keys that the file leaves to its class.
@@ -241,7 +288,12 @@ private:
         most.norms_per_layer = 4;
         bool const rotary = keys_.has("rope_theta") || keys_.has("rope_scaling") || keys_.has("rope_parameters");
         if (!rotary) { most.positions = Positions::learned; }
-        if (plain_possible_) { least.feed_forward = FeedForward::plain; }
+        if (plain_possible_) {
+            least.feed_forward = FeedForward::plain;
+            most.feed_forward = FeedForward::gated;
+        }
+        config_.filled.push_back(fmt::format("assumed {} feed-forward layers, by the activation",
+                                             model.feed_forward == FeedForward::gated ? "gated" : "plain"));
         if (!keys_.has("tie_word_embeddings") && !outer_tied_) { least.tied_embeddings = true; }
         model.range = {count_parameters(least).total / count, count_parameters(most).total / count};
         std::string const words =
@@ -363,6 +415,7 @@ private:
             }
             config_.model.activation = row->name;
             gating = row->name == "silu";
+            if (unknown_ && row->ungated) { config_.model.feed_forward = FeedForward::plain; }
             break;
         }
         plain_possible_ = !stated || !gating; // a silu stands in gated layers
@@ -371,13 +424,14 @@ private:
     void check_shape() const {
         auto const fault = shape_fault(config_.model);
         if (fault.problem.empty()) { return; }
-        constexpr std::array<std::pair<std::string_view, std::string_view>, 6> names{
+        constexpr std::array<std::pair<std::string_view, std::string_view>, 7> names{
             {{"top_k", "num_experts_per_tok"},
              {"first_dense", "first_k_dense_replace"},
              {"window", "sliding_window"},
              {"pattern", "hybrid_override_pattern"},
              {"groups", "n_groups"},
-             {"experts", "num_local_experts"}}};
+             {"experts", "num_local_experts"},
+             {"heads", "layer_types"}}};
         std::string_view key = fault.key == "kv_heads" ? name_of_present(key_head_names) : std::string_view{fault.key};
         for (auto const& [ours, theirs] : names) {
             if (fault.key == ours) { key = theirs; }
@@ -424,6 +478,7 @@ private:
 
     JsonKeys keys_;
     ModelConfig config_;
+    std::vector<std::string> classes_; ///< `architectures` of the whole file
     std::optional<bool> outer_tied_;
     bool text_part_ = false; ///< of a larger model
     std::string type_, whole_type_;

@@ -8,12 +8,12 @@ namespace headroom::io {
 namespace {
 
 /// Parts of the names of keys that shape layers, and of keys that hold one of these and shape none.
-constexpr std::array<std::string_view, 31> telling{
-    "expert",      "moe",    "lora",      "ssm",      "mamba",   "conv",     "linear",   "hybrid",
-    "layer_types", "cross",  "per_layer", "bias",     "norm",    "state",    "head",     "group",
-    "rank",        "shared", "index_",    "compress", "pattern", "gate",     "block_",   "other_",
-    "layers",      "_dim",   "cla_",      "sliding",  "tie_emb", "tied_emb", "share_emb"};
-constexpr std::array<std::string_view, 65> harmless{"_eps",
+constexpr std::array<std::string_view, 34> telling{
+    "expert",  "moe",       "lora",     "ssm",       "mamba",  "conv",     "linear", "hybrid", "layer_types",
+    "cross",   "per_layer", "bias",     "norm",      "state",  "head",     "group",  "rank",   "shared",
+    "index_",  "compress",  "pattern",  "gate",      "block_", "other_",   "layers", "_dim",   "cla_",
+    "sliding", "tie_emb",   "tied_emb", "share_emb", "loop",   "ut_steps", "recurr"};
+constexpr std::array<std::string_view, 77> harmless{"_eps",
                                                     "epsilon",
                                                     "dropout",
                                                     "initializer",
@@ -49,8 +49,6 @@ constexpr std::array<std::string_view, 65> harmless{"_eps",
                                                     "moe_router_bias",
                                                     "expert_capacity",
                                                     "cache_implementation",
-                                                    "softmax_in_fp32",
-                                                    "fp32_residual",
                                                     "query_key_layer_scaling",
                                                     "layerdrop",
                                                     "pruned_heads",
@@ -60,7 +58,7 @@ constexpr std::array<std::string_view, 65> harmless{"_eps",
                                                     "_dtype",
                                                     "gated_act",
                                                     "interleaved_layers",
-                                                    "_sliding_window_pattern",
+                                                    "sliding_window_pattern",
                                                     "use_rmsnorm",
                                                     "beam",
                                                     "gqa_groups",
@@ -77,7 +75,21 @@ constexpr std::array<std::string_view, 65> harmless{"_eps",
                                                     "layernorm_mlp",
                                                     "postnorm",
                                                     "moe_mode",
-                                                    "mamba_use_mlp"};
+                                                    "mamba_use_mlp",
+                                                    "max_window_layers",
+                                                    "init_scale",
+                                                    "xavier",
+                                                    "skip_bias",
+                                                    "norm_before_gate",
+                                                    "moe_gate",
+                                                    "normalization_function",
+                                                    "normalize_before",
+                                                    "normalize_embedding",
+                                                    "add_final_layer_norm",
+                                                    "_fp32",
+                                                    "fp32_residual",
+                                                    "route_norm",
+                                                    "grouped_mm"};
 
 /// Names of an unknown type: tables of other sizes, parts with a configuration of their own, experts that are switched off.
 constexpr std::array<std::string_view, 5> telling_unknown{"embedding_size", "emb_size", "codebook", "_vocab_size",
