@@ -163,7 +163,7 @@ bool is_capacity(CsvTable const& table, std::size_t column, std::optional<CellUn
 
 /// Whether a head is of an extreme or a spread: "step time (max)", "step time (min)" next to it, "step time std".
 bool is_extreme(std::vector<std::string> const& header, std::size_t column) {
-    constexpr std::string_view extremes = "max maximum worst slowest best fastest std stddev p90 p95 p99";
+    static constexpr std::string_view extremes = "max maximum worst slowest best fastest std stddev p90 p95 p99";
     auto const words = words_in(header[column]);
     return is_minimum(header, header[column]) ||
            std::ranges::any_of(words, [](std::string const& word) { return is_word_of(extremes, word); });

@@ -109,7 +109,8 @@ std::optional<StepRate> step_rate(std::string_view head) {
     if (same_caseless(trimmed_line(head), "TGS")) { // tokens a GPU and second
         return StepRate{.figure = StepFigure::tokens_per_second_per_accelerator, .scope_stated = true, .rank = 5500};
     }
-    auto [parts, seconds, multiple] = rate_name(head);
+    RateName const name = rate_name(head);
+    std::string parts = name.parts;
     auto const drop = [&](std::string_view signs) {
         parts.erase(0, std::min(parts.find_first_not_of(signs), parts.size()));
     };
@@ -117,8 +118,8 @@ std::optional<StepRate> step_rate(std::string_view head) {
     bool const of_all = parts.starts_with('A') || parts.ends_with('A'), of_one = parts.starts_with('G');
     if (of_all || of_one) { drop("AG /"); }
     parts.erase(parts.find_last_not_of("A ") + 1);
-    if (parts == "s/N" && multiple == 1.0) {
-        return of_one ? std::nullopt : std::optional{StepRate{.scale = seconds, .rank = 500}};
+    if (parts == "s/N" && name.multiple == 1.0) {
+        return of_one ? std::nullopt : std::optional{StepRate{.scale = name.seconds, .rank = 500}};
     }
     struct Shape {
         std::string_view parts;
@@ -141,7 +142,8 @@ std::optional<StepRate> step_rate(std::string_view head) {
     auto const shape = std::ranges::find_if(shapes, [&](Shape const& s) { return s.parts == parts && s.one == one; });
     if (shape == shapes.end() || (one && of_all)) { return std::nullopt; }
     bool const stated = one || of_all || shape->figure == StepFigure::steps_per_second;
-    return StepRate{.figure = shape->figure, .scale = multiple / seconds, .scope_stated = stated, .rank = shape->rank};
+    return StepRate{
+        .figure = shape->figure, .scale = name.multiple / name.seconds, .scope_stated = stated, .rank = shape->rank};
 }
 
 } // namespace headroom::io

@@ -108,8 +108,9 @@ void FolderWalk::look_at(fs::path const& file, std::vector<Found>& found) {
 
 void FolderWalk::judge_empty(std::vector<Found> const& traces) {
     for (auto const& [path, why] : empty_) {
+        fs::path const extension = path.extension();
         bool const of_rank =
-            std::ranges::any_of(traces, [&](Found const& trace) { return trace.path.extension() == path.extension(); });
+            std::ranges::any_of(traces, [&](Found const& trace) { return trace.path.extension() == extension; });
         if (of_rank) {
             files_.unread.push_back(path.string() + ": holds nothing (" + why + ")");
         } else {
