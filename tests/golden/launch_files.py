@@ -94,7 +94,7 @@ equal(other.json()["workload"]["global_batch"] if other.out else None, 8, "one m
 tuned = run("finetune", "--cluster", "8xH100", "--dataset-tokens", "50M", "--from", SCRATCH / "full.yaml", "--format", "json")
 equal((tuned.json()["method"], tuned.json()["epochs"]) if tuned.out else tuned.err, ("full", 3), "what is trained, and how often")
 
-# ---- writing: what is read back has the framework that the file was written for ----
+# ---- writing: what is read back has the framework that the file was written for; the JSON of DeepSpeed says nothing of who uses it ----
 plan = answer("plan", *LLAMA, "--workers", "64", "--global-batch", "512", "--tokens", "1T")
 if plan:
     command = shlex.split(plan["recommendation"]["command"])
@@ -102,7 +102,7 @@ if plan:
     same = answer(*command[1:])
     equal(same and same["step_seconds"], plan["recommendation"]["step_seconds"], "the command predicts the winner")
     equal(same and same["strategy"], plan["recommendation"]["strategy"], "its strategy")
-FRAMEWORKS = {"megatron": "megatron-core", "slurm": "megatron-core", "nemo": "megatron-core", "torchtitan": "torchtitan", "deepspeed": "deepspeed-zero",
+FRAMEWORKS = {"megatron": "megatron-core", "slurm": "megatron-core", "nemo": "megatron-core", "torchtitan": "torchtitan", "deepspeed": "hf-deepspeed",
               "accelerate": "hf-fsdp"}
 for name, file in (("megatron", "a.sh"), ("slurm", "b.sh"), ("torchtitan", "c.toml"), ("nemo", "d.yaml"), ("accelerate", "e.yaml"), ("deepspeed", "f.json")):
     fixed = [*SMALL, "--workers", "16", "--global-batch", "128", "--sequence-length", "8192", "--micro-batch", "1", "--dp", "16", "--tp", "1", "--pp", "1", "--cp", "1",
@@ -114,7 +114,7 @@ for name, file in (("megatron", "a.sh"), ("slurm", "b.sh"), ("torchtitan", "c.to
     first = answer("predict", *fixed, "--framework", FRAMEWORKS[name], code=written.code)
     again = answer("predict", *SMALL, *([] if name in ("megatron", "slurm", "nemo", "accelerate") else ["--workers", "16"]), "--from", SCRATCH / file,
                    *(["--sequence-length", "8192", "--global-batch", "128", "--micro-batch", "1"] if name == "accelerate" else []),
-                   *(["--sequence-length", "8192", "--recompute", "none"] if name == "deepspeed" else []), code=written.code)
+                   *(["--sequence-length", "8192", "--recompute", "none", "--framework", "hf-deepspeed"] if name == "deepspeed" else []), code=written.code)
     if first and again:
         equal(again["strategy"], first["strategy"], f"{name}: read back")
         equal(again["workload"], first["workload"], f"{name}: read back, its workload")

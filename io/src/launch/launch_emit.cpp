@@ -338,7 +338,7 @@ LaunchTarget launch_target(std::string_view name, std::string_view where) {
 std::string_view framework_of(LaunchTarget target, bool splits_layers, std::optional<std::string> const& zero) {
     switch (target) {
     case LaunchTarget::torchtitan: return "torchtitan";
-    case LaunchTarget::deepspeed: return splits_layers ? "megatron-deepspeed" : "deepspeed-zero";
+    case LaunchTarget::deepspeed: return splits_layers ? "megatron-deepspeed" : "hf-deepspeed";
     case LaunchTarget::accelerate: return zero == "0" ? "hf-trainer" : zero == "1" ? "hf-deepspeed" : "hf-fsdp";
     case LaunchTarget::megatron:
     case LaunchTarget::nemo:
