@@ -98,6 +98,14 @@ TEST(RunParts, TitlesMergedCellsAndHeadsAgain) {
                 testing::IsSupersetOf({"line above the table", "heads between the rows", "model of the row above"}));
 }
 
+/// "gpus" may name what they are; here it counts them, and "gpu" names them.
+TEST(RunParts, ACountBeforeTheNameOfMergedAccelerators) {
+    auto const runs = runs_of("model,gpus,gpu,GBS,seq len,step time (s)\nllama-3-8b,8,H100,64,8192,7.1\n,16,,,,3.6\n");
+    ASSERT_EQ(runs.size(), 2U);
+    EXPECT_EQ(runs[1].accelerator, "H100");
+    EXPECT_EQ(runs[1].question->strategy.workers(), 16);
+}
+
 /// 1850 below "step time (ms)" of a second table is no 1850 s.
 TEST(RunParts, ASecondTableIsRefused) {
     std::string second = heads;

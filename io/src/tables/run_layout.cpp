@@ -246,6 +246,10 @@ std::vector<std::size_t> merged_columns(CsvTable const& table) {
     for (std::string_view const name : {"model_name", "accelerator", "seq_len", "global_batch_sequences"}) {
         for (std::size_t i = 0; i < table.header.size(); ++i) {
             if (normalised(table.header[i]) != normalised(name) && !is_head_of(name, table.header[i])) { continue; }
+            bool const counts = name == "accelerator" && std::ranges::any_of(table.records, [i](auto const& record) {
+                                    return is_plain_number(record.cells[i]); // "gpus" next to "gpu"
+                                });
+            if (counts) { continue; }
             columns.push_back(i);
             break;
         }

@@ -42,7 +42,7 @@ void add_column(CsvTable& table, std::vector<int>& used, std::string_view name) 
     for (CsvTable::Record& record : table.records) { record.cells.emplace_back(); }
 }
 
-/// Index of the format of a row in `formats`: the narrowest that is on; two halves at once are none, and neither is fp32.
+/// Format of a row: the narrowest that is on; two halves at once are none, and neither is fp32.
 std::string switched_precision(std::array<std::optional<bool>, 5> const& on) {
     auto const [fp8, bf16, fp16, tf32, fp32] = on;
     if (fp8 == true) { return "fp8"; }
