@@ -51,7 +51,7 @@ equal(run("comm", "--size", "1GB", "--ranks", 8, "--cluster", "2x4090").code, 0,
 for cluster, kernel in [("8xA100", "cudnn"), ("dgx-v100", "sdpa"), ("8xB200", "flash2"), ("8xB200", "fused"), ("8xH100", "fa3")]:
     equal(run(*TINY, cluster, "--attention-kernel", kernel).code in (0, 3), True, f"{cluster} has {kernel}")
     check("is not for" not in run(*TINY, cluster, "--attention-kernel", kernel).err, f"{cluster} has {kernel}")
-few = run("predict", "gemma-2-9b", "--cluster", "aws-trn2", "--workers", 16, "--train", "lora", "--global-batch", 8)
+few = run("predict", "gemma-2-9b", "--cluster", "dgx-2", "--workers", 16, "--train", "lora", "--global-batch", 8)
 check(few.code == 2 and "8 sequences cannot be shared by 16 data-parallel replicas" in few.err, f"LoRA of a batch below the ranks: {few.err}")
 deep = answer("plan", "llama-3-70b", "--cluster", "8xH100", "--workers", 64, "--framework", "gpt-neox", "--pp", 4, "--global-batch", 64)
 check(deep["curve"][0]["strategy"]["zero"] < 2, "DeepSpeed's pipeline has no ZeRO 2")

@@ -316,7 +316,7 @@ inline training::Question random_question(std::uint64_t seed) {
 }
 
 /// Number of random questions that are of every kind, frameworks among them.
-inline constexpr int enough_random = 350;
+inline constexpr int enough_random = 450;
 
 /// Calls `check` with the questions of so many seeds; what a test changes and may make illegal is its own affair.
 template <class Check> void for_random_questions(int count, Check check) {

@@ -447,28 +447,6 @@ TEST(Assume, RefusesAnEmptyWorkload) {
     }
 }
 
-TEST(DefaultFramework, GoesBySharedStateThenByAge) {
-    auto const chip = [](char const* name) { return training::catalog().accelerator(name); };
-    EXPECT_EQ(default_framework(chip("h100-sxm-80gb"), {}, {}), "megatron-core");
-    EXPECT_EQ(default_framework(chip("h100-sxm-80gb"), 3, {}), "pytorch-fsdp");
-    EXPECT_EQ(default_framework(chip("h100-sxm-80gb"), 1, 2023), "megatron-core");
-    EXPECT_EQ(default_framework(chip("a100-sxm-80gb"), {}, 2021), "megatron-2021");
-    EXPECT_EQ(default_framework(chip("a100-sxm-80gb"), {}, 2024), "megatron-core");
-    EXPECT_EQ(default_framework(chip("a100-sxm-80gb"), {}, {}), "megatron-core");
-    EXPECT_EQ(default_framework(chip("v100-sxm2-32gb"), {}, {}), "megatron-2021");
-    EXPECT_EQ(default_framework(chip("v100-sxm2-32gb"), 3, {}), "pytorch-fsdp");
-    for (auto const* tpu : {"tpu-v3", "tpu-v5p", "tpu-v7x"}) {
-        EXPECT_EQ(default_framework(chip(tpu), 3, 2020), "maxtext");
-    }
-    for (auto const& name : training::catalog().names(io::RecordKind::accelerator)) {
-        for (int const zero : {0, 1, 3}) {
-            EXPECT_NO_THROW(
-                static_cast<void>(training::catalog().framework(default_framework(chip(name.c_str()), zero, {}))))
-                << name;
-        }
-    }
-}
-
 TEST(IllegalBecause, NamesTheFirstThatDoesNotDivide) {
     Setting const setting;
     auto const because = [&](Strategy const& s) { return illegal_because(s, setting.model, setting.workload); };

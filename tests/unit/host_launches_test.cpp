@@ -252,17 +252,65 @@ TEST(UntunedShare, IsAFactorOfEachRateThatAnExplanationPrints) {
     EXPECT_EQ(explain_untuned(book, chip, software("megatron-core"), constants), "");
 }
 
-TEST(LikelyFramework, FollowsMachineAndJob) {
-    auto const cluster = [](char const* name) { return training::catalog().cluster(name); };
-    PartialStrategy lora;
+TEST(LikelyFramework, FollowsModelMachineAndJob) {
+    auto const& catalog = training::catalog();
+    auto const likely = [&](char const* model, char const* node, PartialStrategy const& given = {},
+                            std::optional<int> year = {}) {
+        return likely_framework(catalog.model(model), catalog.cluster(node), given, year);
+    };
+    PartialStrategy lora, sharded, split;
     lora.trained = Trained::lora;
-    EXPECT_EQ(likely_framework(cluster("rtx-4090-pcie-8"), {}), "pytorch");
-    EXPECT_EQ(likely_framework(cluster("dgx-h100"), {}), "megatron-core");
-    EXPECT_EQ(likely_framework(cluster("dgx-h100"), lora), "hf-trainer");
-    EXPECT_EQ(likely_framework(cluster("gaudi2-node"), {}), "optimum-habana");
-    PartialStrategy sharded;
     sharded.zero = 3;
-    EXPECT_EQ(likely_framework(cluster("rtx-4090-pcie-8"), sharded), "hf-fsdp");
+    split.tp = 2;
+    EXPECT_EQ(likely("llama-3-8b", "dgx-h100"), "megatron-core");
+    EXPECT_EQ(likely("llama-3-8b", "dgx-h100", sharded), "pytorch-fsdp");
+    EXPECT_EQ(likely("llama-3-8b", "dgx-h100", lora), "hf-trainer");
+    EXPECT_EQ(likely("llama-3-8b", "dgx-a100", {}, 2021), "megatron-2021");
+    EXPECT_EQ(likely("llama-3-8b", "dgx-a100", {}, 2024), "megatron-core");
+    EXPECT_EQ(likely("llama-3-8b", "dgx-v100"), "megatron-2021");
+    for (char const* cards : {"rtx-4090-pcie-8", "rtx-2080-ti-nvlink-2", "h100-nvl-pcie-8"}) {
+        EXPECT_EQ(likely("llama-3-8b", cards), "pytorch") << cards;
+        EXPECT_EQ(likely("llama-3-8b", cards, sharded), "hf-fsdp") << cards;
+    }
+    for (char const* model : {"bert-large", "resnet-50", "gnmt-v2"}) {
+        EXPECT_EQ(likely(model, "dgx-h100"), "pytorch") << model;
+    }
+    EXPECT_EQ(likely("bert-large", "dgx-h100", split), "megatron-core");
+    EXPECT_EQ(likely("llama-3-8b", "tpu-v5p-host", sharded, 2020), "maxtext");
+    EXPECT_EQ(likely("resnet-50", "tpu-v3-host"), "tensorflow2-official");
+    EXPECT_EQ(likely("llama-3-8b", "gaudi2-node"), "optimum-habana");
+    EXPECT_EQ(likely("llama-3-8b", "aws-trn2"), "neuronx-distributed");
+}
+
+TEST(LikelyFramework, IsARecordForEveryMachine) {
+    auto const& catalog = training::catalog();
+    for (auto const& name : catalog.names(io::RecordKind::node)) {
+        for (int const zero : {0, 1, 3}) {
+            PartialStrategy given;
+            given.zero = zero;
+            EXPECT_NO_THROW(static_cast<void>(
+                catalog.framework(likely_framework(catalog.model("llama-3-8b"), catalog.cluster(name), given))))
+                << name;
+        }
+    }
+}
+
+TEST(ImageKernels, AreThoseOfARecordWithAFittedFactor) {
+    auto const& catalog = training::catalog();
+    auto const& fitted = training::fitted();
+    int sharing = 0;
+    for (auto const& name : catalog.names(io::RecordKind::framework)) {
+        Framework const framework = catalog.framework(name);
+        if (framework.image_kernels.empty()) { continue; }
+        ++sharing;
+        EXPECT_FALSE(framework.paced) << name;
+        EXPECT_TRUE(catalog.framework(framework.image_kernels).paced) << name;
+        EXPECT_EQ(pace_of(framework, catalog.model("resnet-50"), fitted),
+                  fitted.pace.at(framework.image_kernels).factor);
+        EXPECT_EQ(pace_of(framework, catalog.model("bert-large"), fitted), 1.0) << name;
+        EXPECT_EQ(pace_of(framework, catalog.model("llama-3-8b"), fitted), 1.0) << name;
+    }
+    EXPECT_GT(sharing, 5);
 }
 
 } // namespace headroom

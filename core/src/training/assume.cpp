@@ -477,24 +477,24 @@ std::optional<int> running_zero(PartialStrategy const& stated, Framework const& 
     return stated.zero == 0 && bf16 && framework.bf16_gradient_bytes ? 1 : stated.zero;
 }
 
-std::string default_framework(Accelerator const& accelerator, std::optional<int> zero, std::optional<int> year) {
-    if (name_of(accelerator.generation).starts_with("tpu")) { return "maxtext"; }
-    if (zero == 3) { return "pytorch-fsdp"; }
-    bool const volta = accelerator.generation == Generation::volta || accelerator.generation == Generation::turing;
-    bool const early =
-        accelerator.generation == Generation::ampere && year.value_or(fused_attention_year) < fused_attention_year;
-    return volta || early ? "megatron-2021" : "megatron-core";
-}
-
-std::string likely_framework(Cluster const& cluster, PartialStrategy const& given, std::optional<int> year) {
+std::string likely_framework(Model const& model, Cluster const& cluster, PartialStrategy const& given,
+                             std::optional<int> year) {
     Generation const generation = cluster.accelerator.generation;
+    std::string_view const chip = name_of(generation), links = cluster.scale_up_name;
     bool const consumer = generation == Generation::ada_consumer || generation == Generation::blackwell_consumer;
-    bool const cards = consumer || cluster.scale_up_name.starts_with("pcie");
+    bool const cards = consumer || links.starts_with("pcie") || links.ends_with("-bridge");
     bool const splits = given.tp.value_or(1) > 1 || given.pp.value_or(1) > 1 || given.ep.value_or(1) > 1;
-    if (generation == Generation::gaudi2 || generation == Generation::gaudi3) { return "optimum-habana"; }
-    if (!splits && given.trained == Trained::lora) { return given.zero == 3 ? "hf-fsdp" : "hf-trainer"; }
-    if (!splits && cards) { return given.zero == 3 ? "hf-fsdp" : "pytorch"; }
-    return default_framework(cluster.accelerator, given.zero, year);
+    bool const lora = given.trained == Trained::lora, sharded = given.zero == 3;
+    if (chip.starts_with("tpu")) { return model.operators.empty() ? "maxtext" : "tensorflow2-official"; }
+    if (chip.starts_with("gaudi")) { return "optimum-habana"; }
+    if (chip.starts_with("trainium")) { return "neuronx-distributed"; }
+    if (!splits && (lora || cards || !model.is_decoder())) {
+        return sharded ? "hf-fsdp" : lora ? "hf-trainer" : "pytorch";
+    }
+    if (sharded) { return "pytorch-fsdp"; }
+    bool const volta = generation == Generation::volta || generation == Generation::turing;
+    bool const early = generation == Generation::ampere && year.value_or(fused_attention_year) < fused_attention_year;
+    return volta || early ? "megatron-2021" : "megatron-core";
 }
 
 } // namespace headroom::training

@@ -120,11 +120,6 @@ Extrapolation farther(Extrapolation kind) {
     return unseen_hardware;
 }
 
-/// Models that runs moved the constants with: frameworks with kernels of their own, which others ran on, do not.
-bool is_decoder(Model const& model) {
-    return model.operators.empty() && model.causal && model.encoder_layers <= 0 && model.memory_tokens <= 0;
-}
-
 /// Experts and scans have constants of their own.
 bool mixes(Model const& model) {
     return model.moe.experts > 0 || model.state_space.heads > 0 || !model.pattern.empty();
@@ -155,7 +150,7 @@ std::string evidence_words(Question const& question, Extrapolation kind, bool ne
         if (question.strategy.offload != Offload::none) {
             return "runs on hardware that was not fitted, as offload to the host was not";
         }
-        if (!is_decoder(question.model)) { return "runs on hardware that was not fitted, as encoders were not"; }
+        if (!question.model.is_decoder()) { return "runs on hardware that was not fitted, as encoders were not"; }
         return "runs on hardware other than " + hardware;
     case unseen_mixture:
         if (framework_is_guessed(question)) {
@@ -201,7 +196,10 @@ Band band_of(Bands const& bands, Extrapolation kind) {
     }
 }
 
-bool runs_own_kernels(Framework const& framework, Model const& model) { return framework.paced && !is_decoder(model); }
+bool runs_own_kernels(Framework const& framework, Model const& model) {
+    bool const shares = !framework.image_kernels.empty() && !model.operators.empty();
+    return (framework.paced || shares) && !model.is_decoder();
+}
 
 bool framework_is_guessed(Question const& question) {
     return std::ranges::any_of(question.assumptions,
@@ -215,8 +213,8 @@ bool framework_is_guessed_again(Question const& question) {
     stated.pp = strategy.pp;
     stated.zero = strategy.zero;
     stated.trained = strategy.trained;
-    return framework_is_guessed(question) && question.model.operators.empty() &&
-           likely_framework(question.cluster, stated) == question.framework.name;
+    return framework_is_guessed(question) &&
+           likely_framework(question.model, question.cluster, stated) == question.framework.name;
 }
 
 Extrapolation extrapolation_of_ordinary(Strategy const& strategy) {
@@ -236,7 +234,7 @@ Extrapolation extrapolation_of(Question const& question, std::optional<Seen> con
     }
     if (framework_is_guessed(question)) { return guessed_framework; }
     if (framework.ordinary) { return extrapolation_of_ordinary(question.strategy); }
-    bool const described = question.strategy.offload == Offload::none && is_decoder(question.model);
+    bool const described = question.strategy.offload == Offload::none && question.model.is_decoder();
     if (!described || !seen->dense.hardware.contains(generation)) { return unseen_hardware; }
     if (guesses) { return Extrapolation::assumed; }
     return seen->dense.frameworks.contains(framework.name) ? Extrapolation::seen : unseen_framework;

@@ -177,7 +177,7 @@ Interval interval_of(Seconds step, Question const& question, CalibrationSet cons
 }
 
 double pace_of(Framework const& framework, Model const& model, CalibrationSet const& calibration) {
-    auto const known = calibration.pace.find(framework.name);
+    auto const known = calibration.pace.find(framework.paced ? framework.name : framework.image_kernels);
     return runs_own_kernels(framework, model) && known != calibration.pace.end() ? known->second.factor : 1.0;
 }
 

@@ -251,18 +251,6 @@ void fill_from_record(TrainingRequest const& request, Catalog const& catalog, Tr
     }
 }
 
-/// Frameworks of image and recurrent models have kernels of their own.
-std::string usual_framework(TrainingSetting const& setting) {
-    Accelerator const& chip = setting.cluster.accelerator;
-    if (setting.model.operators.empty()) { return likely_framework(setting.cluster, setting.given); }
-    if (name_of(chip.generation).starts_with("tpu")) { return "tensorflow2-official"; }
-    bool const recurrent = std::ranges::any_of(setting.model.operators,
-                                               [](Operator const& one) { return one.kind == OperatorKind::recurrent; });
-    if (recurrent) { return "pytorch-apex"; }
-    bool const early = chip.generation == Generation::volta || chip.generation == Generation::turing;
-    return early ? "mxnet-horovod" : "mxnet-mlperf";
-}
-
 /// bf16 and tf32 have stand-ins in the model; nobody who asks for them by name should get those in silence.
 void check_precision(PartialStrategy const& given, Accelerator const& chip) {
     if (!given.precision) { return; }
@@ -389,7 +377,8 @@ void set_chunks(TrainingRequest const& request, TrainingSetting& setting) {
 }
 
 void set_framework(TrainingRequest const& request, Catalog const& catalog, TrainingSetting& setting) {
-    std::string const name = request.framework.empty() ? usual_framework(setting) : request.framework;
+    std::string const name =
+        request.framework.empty() ? likely_framework(setting.model, setting.cluster, setting.given) : request.framework;
     StateChoice choice{.optimizer = {}, .pure = setting.given.pure, .frozen = setting.given.frozen};
     if (setting.given.optimizer) { choice.optimizer = catalog.optimizer(*setting.given.optimizer); }
     if (choice.frozen && setting.given.trained != Trained::lora) {

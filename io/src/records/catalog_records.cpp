@@ -195,6 +195,7 @@ Framework read_framework(std::string_view toml, std::string_view where) {
     kernels.read("gathered_modules", framework.gathered_modules, {1, 64});
     kernels.read("update_launches", framework.update_launches, {0, 100});
     kernels.read("paced", framework.paced);
+    kernels.read("image_kernels", framework.image_kernels);
 
     Section parallel = root.section("parallel");
     parallel.read("gradient_overlap", framework.gradient_overlap, all(gradient_overlaps));

@@ -86,7 +86,7 @@ public:
         question.cluster = cluster(row, run);
         run.slow_links = has_slow_links(row, question.cluster);
         PartialStrategy partial = stated_strategy(row, question.cluster, workers);
-        question.framework = framework(row, question.cluster, run, partial);
+        question.framework = framework(row, question, run, partial);
         if (run.framework_assumed) {
             question.assumptions.push_back({"framework", question.framework.name, "none is named", false});
         } else {
@@ -212,15 +212,12 @@ private:
         if (!text.left_over.empty()) { run.assumed.push_back("of the network not read: " + words_of(text.left_over)); }
     }
 
-    Framework framework(RunCells const& row, Cluster const& cluster, PublishedRun& run, PartialStrategy const& given) {
+    Framework framework(RunCells const& row, Question const& question, PublishedRun& run,
+                        PartialStrategy const& given) {
         std::string name = framework_in_words(catalog_, row.text("framework")).value_or("");
         if (name.empty()) { name = recognised(frameworks_, row); }
-        if (unnamed_) {
-            name = likely_framework(cluster, given, row.year());
-            run.framework_assumed = true;
-        }
-        if (name.empty()) {
-            name = default_framework(cluster.accelerator, zero_stage(row.text("zero_stage_or_fsdp")), row.year());
+        if (unnamed_ || name.empty()) {
+            name = likely_framework(question.model, question.cluster, given, row.year());
             run.assumed.push_back("framework = " + name);
             run.framework_assumed = true;
         }

@@ -43,12 +43,11 @@ AssumedStrategy assume(PartialStrategy const& partial, Model const& model, Clust
 /// its state among the data ranks when ZeRO is off, too: stage 0 in bf16 is stage 1. Source: [BigScienceRepo]
 std::optional<int> running_zero(PartialStrategy const& stated, Framework const& framework);
 
-/// The software taken when none is named: by sharding, then by the age of the chip and of the run.
-std::string default_framework(Accelerator const& accelerator, std::optional<int> zero, std::optional<int> year);
-
-/// The software that whoever names none most likely runs, by machine and job: PyTorch or Hugging Face on cards behind
-/// PCIe, on consumer cards and for LoRA that does not split the model; else `default_framework`. The number of accelerators decides
-/// nothing, so each size of a plan has the software of the others.
-std::string likely_framework(Cluster const& cluster, PartialStrategy const& given, std::optional<int> year = {});
+/// Name of the framework that whoever names none most likely runs, by model, machine and job: the vendor's own on TPU, Gaudi
+/// and Trainium; PyTorch or Hugging Face where the model is not split and is no decoder, is trained with LoRA, or runs on
+/// cards behind PCIe or a bridge; FSDP with ZeRO-3; else Megatron of the age of chip and run. The number of accelerators
+/// decides nothing, so each size of a plan has the framework of the others.
+std::string likely_framework(Model const& model, Cluster const& cluster, PartialStrategy const& given,
+                             std::optional<int> year = {});
 
 } // namespace headroom::training

@@ -123,6 +123,7 @@ struct Framework {
     double live_elements = 0.0;          ///< ZeRO-3: parameters gathered at once; 0: the block in use and the next one
     bool gathers_per_micro_batch = true; ///< ZeRO-3: gathers and reduces once a micro-batch
     bool paced = false;                  ///< has its own kernels: one fitted factor on computation, which answers list
+    std::string image_kernels = {};      ///< record whose fitted factor image and recurrent models have here, too
     int sequence_bin = 0;                ///< tokens: batches of like length, padded to a multiple; 0: to the longest
     double extra_reduction = 1.0;        ///< passes of gradient communication beyond the textbook
     std::vector<OlderFacts> older = {};  ///< of software before some version, the newest first

@@ -198,6 +198,10 @@ struct Model {
     bool batched_in_tokens = false;  ///< its frameworks count a batch in tokens, not samples
     /// Whether a sample is no sequence of tokens, but one picture: then tokens are called samples.
     [[nodiscard]] bool works_on_samples() const { return !operators.empty() && nominal_length <= 1; }
+    /// Causal blocks alone, without an encoder or inputs of other lengths: the models whose runs move the constants.
+    [[nodiscard]] bool is_decoder() const {
+        return operators.empty() && causal && encoder_layers <= 0 && memory_tokens <= 0;
+    }
 };
 
 /// The kinds of blocks of a model in the order in which they first appear; counts add up to `layers`. A model cut
