@@ -83,7 +83,7 @@ def _frozen(value: Any) -> Any:
 
 
 class Record:
-    """Fields of an answer, by attribute or by key: `plan.best.step_seconds`, `plan["best"]`. It cannot be changed.
+    """Fields of an answer, by attribute or by key: `plan.recommendation.workers`, `plan["recommendation"]`. It cannot be changed.
 
     Lists are tuples; what the JSON has as null is None. A field with a name that Python keeps for itself ends in an underscore:
     `answer.with_`. A list of records is `Rows`, a table: `plan.curve.to_frame()`.

@@ -7,7 +7,7 @@ import inspect
 import math
 from typing import Any
 
-from ._errors import refuse
+from ._errors import UsageError, refuse
 from ._models import Model, from_hf
 
 _VIEWS = (  # beginnings of names; `t` is one whole
@@ -66,6 +66,13 @@ def _sides(shape: Any) -> dict[str, int]:
     if not sides:
         return {"height": 1, "width": 1}
     return {"height": math.prod(sides[:-1]) or 1, "width": sides[-1]} if len(sides) > 1 else {"height": sides[0], "width": 1}
+
+
+def _refuse_one_sample(name: str, given: Any, sides: int) -> None:
+    """Refuses the input of a layer that PyTorch takes for one sample without a side of the batch."""
+    if hasattr(given, "dim") and given.dim() < sides:
+        raise refuse("example", f"{name} gets {tuple(given.shape)}, a single sample", "the first side of an input is the batch",
+                     "give the example one more side")
 
 
 def _elements(values: Any, torch: Any) -> int:
@@ -140,6 +147,10 @@ class _Reader:
         own = list(module.parameters(recurse=hasattr(module, "parametrizations")))
         held = sum(p.numel() for p in own)
         output = output[0] if isinstance(output, tuple) else output
+        sides = 2 + len(getattr(module, "kernel_size", ())) if isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)) else \
+            3 if isinstance(module, nn.RNNBase) else 2
+        if isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.RNNBase, nn.RNNCellBase, nn.Linear)):
+            _refuse_one_sample(name, inputs[0], sides)
         if isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
             kernel = [int(size) for size in module.kernel_size]
             taps = {"kernel": math.prod(kernel[:-1]), "kernel_width": kernel[-1]} if len(kernel) > 1 else {
@@ -197,6 +208,7 @@ class _Reader:
         they are asked for (`need_weights`), else one kernel makes the output."""
         fixed = self.held(module, inside=True)
         query, key, value = inputs
+        _refuse_one_sample(name, query, 3)
         hidden, bias = module.embed_dim, module.in_proj_bias is not None
         asking, asked, valued = (each.numel() // each.shape[-1] // self.batch for each in inputs)
         if module._qkv_same_embed_dim and asking == asked == valued:
@@ -226,6 +238,8 @@ class _Reader:
             return False
         left, right = args[_WEIGHED[name]:][:2]
         added = self.weight_of(args[0]) if _WEIGHED[name] else None
+        if name == "bmm" and left.shape[0] == 1 and self.weight_of(right) is not None:  # einsum with a weight
+            name, left, right = "mm", left[0], right[0]
         if name.endswith("bmm"):
             groups = left.shape[0] // self.batch
             if left.shape[0] % self.batch or self.weight_of(left) is not None or self.weight_of(right) is not None or added is not None:
@@ -259,12 +273,12 @@ class _Reader:
 
     def known(self, module: Any) -> bool:
         nn = self.torch.nn
-        norms = tuple(kind for kind in (nn.modules.batchnorm._BatchNorm, nn.LayerNorm, nn.GroupNorm,
-                                        getattr(nn, "RMSNorm", None)) if kind is not None)
+        norms = tuple(kind for kind in (nn.SyncBatchNorm, nn.modules.batchnorm._BatchNorm, nn.modules.instancenorm._InstanceNorm, nn.LayerNorm,
+                                        nn.GroupNorm, getattr(nn, "RMSNorm", None)) if kind is not None)
         for kind in (nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.Linear, nn.Embedding, nn.MultiheadAttention, nn.LSTM, nn.GRU, nn.RNN, nn.LSTMCell,
                      nn.GRUCell, nn.RNNCell, *norms):
             if isinstance(module, kind):
-                if getattr(module, "proj_size", 0) > 0 or getattr(module, "bias_k", None) is not None:
+                if getattr(module, "proj_size", 0) > 0 or getattr(module, "bias_k", None) is not None or getattr(module, "add_zero_attn", False):
                     return False
                 return bool(type(module).forward is kind.forward)  # a forward of its own may do anything
         if isinstance(module, nn.modules.dropout._DropoutNd):
@@ -398,13 +412,16 @@ def from_torch(module: Any, *example: Any, batch: int | None = None) -> Model:
 
     if not isinstance(module, torch.nn.Module):
         raise refuse("module", f"a {type(module).__name__}", "", "give a torch.nn.Module")
+    lazy = [name for name, held in (*module.named_parameters(), *module.named_buffers()) if hasattr(held, "materialize")]
+    if lazy:
+        raise refuse("module", f"{lazy[0]} has no shape yet", "a lazy layer takes it from the first data", "run the module once on real data before")
     total = sum(p.numel() for p in module.parameters())  # tied ones once
     model, described = _by_config(module, total)
     frozen = sum(p.numel() for p in module.parameters() if not p.requires_grad)
     if model is not None:
         if frozen > _LARGEST_FROZEN * total:
             raise refuse("module", f"trains {total - frozen} of {total} parameters", "its configuration does not say which",
-                         "give from_hf(module.config) with train='lora:16' or the like")
+                         "give from_hf(module.config), with train='lora:16' or the like where those alone are trained")
         return model
     if not example:
         why = f"its configuration describes {described} parameters, the module has {total}" if described else "operators are sized by them"
@@ -442,9 +459,12 @@ def from_torch(module: Any, *example: Any, batch: int | None = None) -> Model:
         with torch.no_grad(), _attention_mode(reader, torch), _mode(reader, torch):
             meta(*inputs)
     except Exception as error:
+        if isinstance(error, UsageError):
+            raise
         what = _brief((str(error).splitlines() or [""])[0].split(". ")[0] or type(error).__name__)
-        raise refuse("example", f"the module does not run on it: {what}", "it is run once on the meta device, where no value is known",
-                     "check the shapes; a module that values steer, such as a router, goes by from_hf(config)") from error
+        hint = ("make its tensors on the device of the input, or keep them by register_buffer" if "device" in what and "meta" in what else
+                "check the shapes; a module that values steer, such as a router, goes by from_hf(config)")
+        raise refuse("example", f"the module does not run on it: {what}", "it is run once on the meta device, where no value is known", hint) from error
     finally:
         for handle in handles:
             handle.remove()

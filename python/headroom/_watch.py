@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import operator
 import os
@@ -45,6 +46,8 @@ class watch:
             if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
                 raise refuse(name, repr(value), "", f"give a whole number of at least {least}")
         self.steps, self.wait, self.quiet = operator.index(steps), operator.index(wait), quiet
+        if folder is not None and (not isinstance(folder, (str, os.PathLike)) or not os.fspath(folder)):
+            raise refuse("folder", repr(folder), "it is no path", "give a folder")
         self.folder = None if folder is None else os.fspath(folder)
         if self.folder is not None and os.path.exists(self.folder) and not os.path.isdir(self.folder):
             raise refuse("folder", repr(self.folder), "it is a file", "give a folder")
@@ -70,6 +73,11 @@ class watch:
             self._abandon()
         elif not self._done:
             self._finish()
+
+    def __del__(self) -> None:
+        if getattr(self, "_profiler", None) is not None:  # dropped in the middle of a loop: its profiler would be in the way of the next
+            with contextlib.suppress(Exception):
+                self._abandon()
 
     def step(self) -> None:
         """The end of a step."""
@@ -129,6 +137,7 @@ class watch:
         if whole < 1 or any(ranks):
             if rank == 0:
                 self._say(f"{next(filter(None, ranks))}: nothing was watched" if any(ranks) else
+                          "no step was counted: call step() at the end of each step of the loop" if self._seen == 0 else
                           f"the loop ended after {self._seen} steps, of which the first {self._skipped} are left out: nothing was profiled")
             return
         kept = self.folder is not None

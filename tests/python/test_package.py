@@ -158,6 +158,44 @@ class Answers(unittest.TestCase):
         with self.assertRaisesRegex(headroom.UsageError, "bytearray"):
             headroom.predict("llama-3-8b", "dgx-h100", workers=bytearray(b"8"))
 
+    def test_what_python_alone_describes_is_no_value(self):
+        import io
+
+        for wrong, named in ((b"8", "a bytes"), (io.StringIO("8"), "a StringIO"), (ValueError("8"), "a ValueError"), (slice(8), "a slice"), (8j, "a complex"),
+                             ([8, None], "None")):
+            with self.subTest(wrong=wrong), self.assertRaisesRegex(headroom.UsageError, f"^workers: {named} .it is neither a number nor a text"):
+                headroom.plan("llama-3-8b", "dgx-h100", workers=wrong)
+        answer = headroom.predict(**QUESTION)
+        with self.assertRaisesRegex(headroom.UsageError, "^cluster: a part of an answer"):  # its name is not all of it
+            headroom.predict("llama-3-8b", answer.cluster, workers=8)
+        with self.assertRaisesRegex(headroom.UsageError, "^model: True"):
+            headroom.predict(True, "dgx-h100", workers=8)
+        with self.assertRaisesRegex(headroom.UsageError, "^model: a bytes"):
+            headroom.predict(b"llama-3-8b", "dgx-h100", workers=8)
+        with open(__file__, encoding="utf-8") as file, self.assertRaisesRegex(headroom.UsageError, "^samples: a TextIOWrapper .it is a file"):
+            headroom.tail(file)
+        self.assertEqual(headroom.laws(serial=fractions.Fraction(1, 20), workers=64), headroom.laws(serial=0.05, workers=64))
+
+    def test_switches_are_true_or_false(self):
+        plan = headroom.plan("llama-3-8b", "dgx-h100", workers=8)
+        for left_out in (False, None):
+            self.assertEqual(headroom.plan("llama-3-8b", "dgx-h100", workers=8, dry_run=left_out), plan)
+        for wrong in (0, 1, "no", "on", []):
+            with self.subTest(wrong=wrong), self.assertRaisesRegex(headroom.UsageError, "^dry_run: .*it is a switch.. give True or False"):
+                headroom.plan("llama-3-8b", "dgx-h100", workers=8, dry_run=wrong)
+
+    def test_an_unknown_argument_is_refused_whatever_its_value(self):
+        for value in (None, False, [], 8):
+            with self.subTest(value=value), self.assertRaisesRegex(headroom.UsageError, "^wrokers: no such argument.*did you mean 'workers'"):
+                headroom.predict(**QUESTION, wrokers=value)
+        self.assertEqual(headroom.predict(**QUESTION, gpus=None), headroom.predict(**QUESTION))  # as another tool names it
+
+    def test_several_values_of_an_option(self):
+        by_text = headroom.predict(**QUESTION, sweep=["tp=1,2", "micro_batch=1,2"])
+        self.assertEqual(headroom.predict(**QUESTION, sweep={"tp": [1, 2], "micro_batch": range(1, 3)}).to_csv(), by_text.to_csv())
+        self.assertEqual(headroom.plan("llama-3-8b", "dgx-h100", workers=range(16, 7, -8)).to_csv(),
+                         headroom.plan("llama-3-8b", "dgx-h100", workers=[8, 16]).to_csv())
+
     def test_values_of_numpy_and_pandas(self):
         try:
             import numpy
@@ -167,6 +205,12 @@ class Answers(unittest.TestCase):
         by_number = headroom.predict(**QUESTION, precision="fp32")
         for workers in (pandas.Series([8]), pandas.Series([8], name="workers"), pandas.Index([8]), numpy.int64(8), numpy.array([8.0])):
             self.assertEqual(headroom.predict("llama-3-8b", "dgx-h100", workers=workers, precision=numpy.float32), by_number)
+        for model in (pandas.DataFrame({"model": ["llama-3-8b"]}), pandas.Series(["llama-3-8b"])):
+            with self.assertRaisesRegex(headroom.UsageError, f"^model: a {type(model).__name__}"):
+                headroom.predict(model, "dgx-h100", workers=8)
+        sizes = [str(size) for size in units.GB * numpy.array([1, 2])]
+        self.assertEqual(sizes, [str(size) for size in numpy.array([1, 2]) * units.GB])
+        self.assertEqual(sizes, ["1GB", "2GB"])
         for wrong, named in ((pandas.DataFrame({"workers": [8]}), "a DataFrame .it takes no table"), (numpy.bool_(True), "True .no value of it")):
             with self.assertRaisesRegex(headroom.UsageError, f"^workers: {named}"):
                 headroom.predict("llama-3-8b", "dgx-h100", workers=wrong)
@@ -209,6 +253,9 @@ class Answers(unittest.TestCase):
         self.assertEqual(str(80 * units.GB), "80GB")
         self.assertEqual(str(units.days * 1.5), "1.5d")
         self.assertEqual(str(fractions.Fraction(1, 2) * units.GB), "0.5GB")
+        for wrong in ("2", b"2", True, None, 1j, [1, 2], units.GB):
+            with self.subTest(wrong=wrong), self.assertRaises(TypeError):
+                2 * units.GB * wrong
 
     def test_a_frame(self):
         try:
@@ -319,7 +366,9 @@ class Answers(unittest.TestCase):
                 self.assertEqual(across, sorted(set(across)), "a line goes one way")
         with self.assertRaisesRegex(ValueError, "no column of numbers 'step'; there are workers, "):
             plan.plot(y="step")
-        with self.assertRaisesRegex(ValueError, "name the columns x and y"):
+        with self.assertRaisesRegex(ValueError, "no columns of numbers"):
+            headroom.predict(**QUESTION).plot()
+        with self.assertRaisesRegex(ValueError, "name the columns x and y|no columns of numbers"):
             headroom.catalog("list").plot()
 
 
@@ -361,6 +410,7 @@ class Refusals(unittest.TestCase):
                 (lambda: headroom.measure_comm(sizes="8"), "sizes: "),
                 (lambda: headroom.comm(size="1GB", ranks=8), "link='450GB/s,1us', or cluster='dgx-h100'"),
                 (lambda: headroom.roofline(), "machine='h100'"),
+                (lambda: headroom.graph(), "headroom.graph('sum-tree:1000')"),
                 (lambda: headroom.predict("llama-3-8b", "dgx-h100", workers=True), "workers: True (no value of it)"),
                 (lambda: headroom.predict("llama-3-8b", "dgx-h100", workers=8, recompute=True), "recompute: True (no value of it)"),
                 (lambda: headroom.laws(fit=[1, 2, 4]), "fit: a list (it is a file)"),

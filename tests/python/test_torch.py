@@ -293,6 +293,46 @@ class Modules(unittest.TestCase):
         # a trained parameter of no layer may stand before all of them
         self.assertGreater(answer(True, table=True).breakdown.compute_seconds, 1.5 * frozen.breakdown.compute_seconds)
 
+    def test_an_example_without_a_side_of_the_batch(self):
+        for layer, shape in ((nn.Conv2d(16, 32, 3), (16, 30, 30)), (nn.Conv1d(16, 32, 3), (16, 30)), (nn.LSTM(32, 64), (10, 32)), (nn.GRUCell(32, 64), (32,)),
+                             (nn.Linear(16, 32), (16,)), (nn.TransformerEncoderLayer(64, 4), (10, 64))):
+            with self.subTest(layer=layer), self.assertRaisesRegex(headroom.UsageError, "^example: .* a single sample"):
+                headroom.from_torch(layer, shape)
+
+    def test_layers_without_a_shape_yet(self):
+        with self.assertRaisesRegex(headroom.UsageError, "^module: weight has no shape yet"):
+            headroom.from_torch(nn.LazyLinear(8), (4, 16))
+
+    def test_norms_of_other_kinds(self):
+        for norm in (nn.SyncBatchNorm(16), nn.InstanceNorm2d(16, affine=True)):
+            with self.subTest(norm=norm):
+                self.assertEqual(self.parameters_of(nn.Sequential(nn.Conv2d(3, 16, 3), norm), (4, 3, 32, 32)), 3 * 16 * 9 + 16 + 32)
+
+    @unittest.skipIf(torch is None or not WEIGHTS, "this PyTorch does not tell whose storage a tensor has")
+    def test_einsum_with_a_whole_weight(self):
+        class Heads(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weight = nn.Parameter(torch.zeros(64, 4, 8))
+
+            def forward(self, x):
+                return torch.einsum("btd,dhk->bthk", x, self.weight)
+
+        self.assertEqual(self.parameters_of(Heads(), (8, 10, 64)), 64 * 32)
+        self.assertEqual(self.products_of(Heads(), (8, 10, 64)), 10 * 2 * 64 * 32)
+
+    def test_attention_with_a_key_of_zeros(self):
+        class Attention(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.attention = nn.MultiheadAttention(64, 4, batch_first=True, add_zero_attn=True)
+
+            def forward(self, x):
+                return self.attention(x, x, x)[0]
+
+        if WEIGHTS:
+            self.assertEqual(self.products_of(Attention(), (8, 10, 64)), 10 * 2 * 4 * 64 * 64 + 4 * 10 * 11 * 64)
+
     def test_the_batch_is_that_of_the_example(self):
         module = nn.Linear(64, 64)
         self.assertEqual(operators(headroom.from_torch(module, (16, 64))), operators(headroom.from_torch(module, (16, 64), batch=16)))
@@ -404,6 +444,20 @@ class Watched(unittest.TestCase):
                     pass
                 loop(watched)
             self.assertIsNone(watched.answer)
+
+    def test_a_watch_that_was_dropped_is_not_in_the_way(self):
+        watched = headroom.watch(steps=20, wait=1, quiet=True)
+        for _ in range(4):
+            watched.step()
+        del watched
+        with headroom.watch(steps=2, wait=1, quiet=True) as watched:
+            for _ in range(4):
+                torch.ones(64, 64) @ torch.ones(64, 64)
+                watched.step()
+        self.assertTrue(watched.answer.complete)
+        for folder in (5, b"traces", ""):
+            with self.assertRaisesRegex(headroom.UsageError, "^folder: .*it is no path"):
+                headroom.watch(folder=folder)
 
     def test_traces_of_an_earlier_watch_are_not_read(self):
         with tempfile.TemporaryDirectory() as folder:
