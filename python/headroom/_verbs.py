@@ -58,8 +58,8 @@ def _plain(value: Any) -> Any:
 
 
 def _has_text(value: Any) -> bool:
-    """Whether its text is a value: neither bytes, nor an open file, nor an object that Python alone describes."""
-    if isinstance(value, (bytes, bytearray, io.IOBase, BaseException)):
+    """Whether its text is a value: neither bytes, nor an open file, nor a frame that is not computed, nor an object that Python alone describes."""
+    if isinstance(value, (bytes, bytearray, io.IOBase, BaseException)) or hasattr(value, "collect"):
         return False
     return type(value).__str__ is not object.__str__ or "dtype" in type(value).__name__
 
@@ -134,7 +134,34 @@ def _refuse_unknown(verb: str, flag: str) -> None:
 
 
 _PLAIN = (str, int, float)
-_TABLES = ("FILE", "LOG", "PATH", "SAMPLES", "SPEC")  # placeholders of options that take a table
+_TABLES = ("FILE", "LOG", "PATH", "SAMPLES")  # placeholders of options that take a table
+
+
+def takes_table(row: dict[str, Any]) -> bool:
+    """Whether a frame is a value of the option."""
+    return any(word in row["placeholder"] for word in _TABLES) and row["takes"] != "nothing"
+
+
+def _several(value: Any) -> list[Any]:
+    """Values of an iterable such as a list or the paths that a pattern finds; anything else alone."""
+    single = isinstance(value, (str, bytes, bytearray, Mapping, os.PathLike, io.IOBase, Model)) or hasattr(value, "tolist") or is_table(value)
+    return list(value) if isinstance(value, Iterable) and not single else [value]
+
+
+def _words_of_values(name: str, flag: str, row: dict[str, Any] | None, value: Any) -> list[Any]:
+    """Words of an option that may be given several times: each value, and each pair of a dictionary, is one."""
+    words: list[Any] = []
+    for item in _several(value):
+        item = _option_value(name, row, item)
+        if isinstance(item, Model):
+            words.append((flag, item))
+        elif isinstance(item, Mapping) and not isinstance(item, Record):
+            words += [f"{flag}={pair}" for pair in _pairs(item, name)]
+        else:
+            words.append(f"{flag}={_text(item, name)}")
+    if not words:
+        raise refuse(name, repr(value), "it is empty", "leave it out, or give at least one")
+    return words
 
 
 def _option_value(name: str, row: dict[str, Any] | None, value: Any) -> Any:
@@ -143,7 +170,7 @@ def _option_value(name: str, row: dict[str, Any] | None, value: Any) -> Any:
         return value
     if row is None or not is_table(value):
         return _plain(value)
-    if any(word in row["placeholder"] for word in _TABLES) and row["takes"] in ("value", "perhaps_value"):
+    if takes_table(row):
         return table_of(value, name)
     if len(value.shape) > 1:
         raise refuse(name, f"a {type(value).__name__}", "it takes no table", "give a column of it")
@@ -171,10 +198,8 @@ def _option_words(verb: dict[str, Any], options: dict[str, Any]) -> list[Any]:
             words.append(flag)
         elif isinstance(value, Model):
             words.append((flag, value))
-        elif takes == "values" and isinstance(value, (list, tuple)):
-            words += [f"{flag}={_text(item, name)}" for item in value]
-        elif takes == "values" and isinstance(value, Mapping) and not isinstance(value, Record):
-            words += [f"{flag}={pair}" for pair in _pairs(value, name)]  # each is an option of its own
+        elif takes == "values":
+            words += _words_of_values(name, flag, row, value)
         else:
             if row is not None and takes == "value":
                 _refuse_kind(verb["name"], name, row, value)
@@ -299,9 +324,9 @@ def _positionals(verb: dict[str, Any], given: tuple[Any, ...], options: dict[str
         if row["many"]:
             if name in options:
                 value = options.pop(name)
-                rest += list(value) if isinstance(value, (list, tuple)) else [value]
+                rest += _several(value)
             for value in rest:
-                values += [(name, each) for each in (value if isinstance(value, (list, tuple)) else [value])]
+                values += [(name, each) for each in _several(value)]
             rest = []
         elif rest:
             _given_once(name, options)
@@ -336,7 +361,9 @@ def _positional(verb: dict[str, Any], name: str, value: Any) -> Any:
     if isinstance(value, bool) or name in _OF_NAMES and is_table(value):
         raise refuse(name, repr(value) if isinstance(value, bool) else f"a {type(value).__name__}", "no value of it", "give a name or a path")
     if is_table(value):
-        return table_of(value, name)
+        return table_of(value, name, column=True)
+    if isinstance(value, dict) and name != "model":
+        return Model(from_hf(value).text, ".json", name)
     if isinstance(value, Record) and "name" in value:  # `answer.model`
         return value["name"]
     if any(kind.__module__ == "torch.nn.modules.module" for kind in type(value).__mro__):

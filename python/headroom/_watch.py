@@ -10,6 +10,7 @@ import re
 import shutil
 import sys
 import tempfile
+import weakref
 from typing import Any
 
 from ._errors import Error, refuse
@@ -39,7 +40,8 @@ class watch:
     quiet: print nothing; the answer is in `answer` on rank 0.
     """
 
-    _running = False  # a watch of this process profiles
+    _running: Any = None  # weak reference to the watch of this process that profiles
+    _of_trainer = False  # a callback of the Trainer of transformers, which does not say that a training failed
 
     def __init__(self, steps: int = 10, wait: int = 3, folder: Any = None, quiet: bool = False):
         for name, value, least in (("steps", steps, 1), ("wait", wait, 0)):
@@ -92,6 +94,10 @@ class watch:
             self._skipped = max(self.wait, self._seen + 1)  # without `with`, the first step has passed
             self._begin()
 
+    @staticmethod
+    def _profiling() -> "watch | None":
+        return None if watch._running is None else watch._running()
+
     def _begin(self) -> None:
         """Starts the profiler; the last step of the wait is its warm-up."""
         from torch import profiler
@@ -99,14 +105,14 @@ class watch:
 
         self._begun = True
         enabled = getattr(torch.autograd, "_profiler_enabled", None)
-        if watch._running or (enabled is not None and enabled()):
+        if watch._profiling() is not None or (enabled is not None and enabled()):
             return  # and takes part in what the ranks do together
         activities = [profiler.ProfilerActivity.CPU]
         if torch.cuda.is_available():
             activities.append(profiler.ProfilerActivity.CUDA)
         self._profiler = profiler.profile(activities=activities, record_shapes=True,
                                           schedule=profiler.schedule(wait=0, warmup=min(self._skipped, 1), active=self.steps, repeat=1))
-        watch._running = True
+        watch._running = weakref.ref(self)
         self._try("__enter__")
 
     def _try(self, name: str) -> None:
@@ -115,14 +121,14 @@ class watch:
             if self._profiler is not None:
                 getattr(self._profiler, name)()
         except RuntimeError:
-            self._profiler, watch._running = None, False
+            self._profiler, watch._running = None, None
 
     def _stop(self) -> Any:
         """Ends the profiler; result: it, or None where none ran."""
         self._done = True
         profiled, self._profiler = self._profiler, None
         if profiled is not None:
-            watch._running = False
+            watch._running = None
             profiled.__exit__(None, None, None)
         return profiled
 
@@ -197,6 +203,10 @@ class watch:
 
         class Watch(TrainerCallback):
             def on_train_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+                failed = watch._profiling()
+                if failed is not None and failed._of_trainer:
+                    failed._abandon()
+                watched._of_trainer = True
                 watched.__enter__()
 
             def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:

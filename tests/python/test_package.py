@@ -314,6 +314,34 @@ class Answers(unittest.TestCase):
         for series in (pandas.Series([1.0, 2.0] * 10), pandas.Series([1.0, 2.0] * 10, name="latency_s")):
             self.assertEqual(headroom.tail(series).samples.count, 20)  # a name that is no text is no sample
 
+    def test_an_index_with_a_name_is_a_column(self):
+        try:
+            import pandas
+        except ImportError:
+            self.skipTest("pandas is not installed")
+        frame = pandas.DataFrame({"workers": [1, 2, 4, 8], "seconds": [10.0, 5.2, 2.8, 1.6]})
+        by_frame = headroom.laws(fit=frame)
+        for same in (frame.set_index("workers"), frame.groupby("workers")["seconds"].mean(), frame.groupby("workers").mean()):
+            self.assertEqual(headroom.laws(fit=same).to_csv(), by_frame.to_csv())
+        values = pandas.Series([1.0, 2.0] * 10, name="latency_s", index=pandas.RangeIndex(100, 120, name="id"))
+        self.assertEqual(headroom.tail(values), headroom.tail(values.reset_index(drop=True)))
+        self.assertEqual(headroom.tail(values.to_frame()).samples.count, 20)
+        self.assertIsNotNone(headroom.tail(values, baseline=values).comparison)
+        for durations in (pandas.to_timedelta(values, unit="s"), pandas.DataFrame({"latency": pandas.to_timedelta(values, unit="s")})):
+            with self.assertRaisesRegex(headroom.UsageError, "^samples: column 'latency.*' holds durations"):
+                headroom.tail(durations)
+
+    def test_paths_of_a_pattern(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for number in range(2):
+                pathlib.Path(folder, f"times{number}.csv").write_text("latency_ms\n" + "".join(f"{10 + number + i % 7}\n" for i in range(50)))
+            files = sorted(pathlib.Path(folder).glob("*.csv"))
+            for paths in (files, (path for path in files), iter(map(str, files))):
+                self.assertEqual(headroom.tail(paths).samples.count, 100)
+            self.assertEqual(headroom.tail(files[0], baseline=(path for path in files)), headroom.tail(files[0], baseline=files))
+            with self.assertRaisesRegex(headroom.UsageError, "^baseline: .*it is empty"):
+                headroom.tail(files[0], baseline=[])
+
     def test_files_that_a_question_writes(self):
         with tempfile.TemporaryDirectory() as folder:
             kept = os.path.join(folder, "machine.toml")
@@ -574,6 +602,11 @@ class Types(unittest.TestCase):
         seconds: float = answer.step_seconds
         tp: int = answer.strategy.tp
         total: float = headroom.estimate_memory("llama-3-8b", "dgx-h100", workers=8).total_bytes
+        import fractions
+
+        swept = headroom.predict("llama-3-8b", "dgx-h100", workers=range(8, 17, 8), sweep={"tp": [1, 2]}, measured_step=2 * headroom.units.s)
+        fixed = headroom.plan("llama-3-8b", "dgx-h100", workers={8, 16}, fix={"tp": 2}, dry_run=True)
+        law = headroom.laws(serial=fractions.Fraction(1, 20), workers=(8, 16))
     """
     BAD = """
         import headroom
@@ -581,6 +614,7 @@ class Types(unittest.TestCase):
         answer = headroom.predict("llama-3-8b", "dgx-h100", workers=8)
         text: str = answer.step_seconds
         answer.no_such_field
+        headroom.plan("llama-3-8b", "dgx-h100", workers=8, dry_run="no")
     """
 
     def check(self, checker, text):
@@ -599,7 +633,7 @@ class Types(unittest.TestCase):
         good = self.check(checker, self.GOOD)
         self.assertEqual(good.returncode, 0, good.stdout + good.stderr)
         bad = self.check(checker, self.BAD)
-        self.assertEqual(bad.stdout.count("error:"), 3, bad.stdout)
+        self.assertEqual(bad.stdout.count("error:"), 4, bad.stdout)
 
     def test_pyright(self):
         import shutil
@@ -612,7 +646,7 @@ class Types(unittest.TestCase):
             self.skipTest(f"pyright does not run here: {(good.stdout + good.stderr)[-300:]}")
         self.assertEqual(good.returncode, 0, good.stdout + good.stderr)
         bad = self.check(checker, self.BAD)
-        self.assertEqual(bad.stdout.count(" error: "), 3, bad.stdout)
+        self.assertEqual(bad.stdout.count(" error: "), 4, bad.stdout)
 
 
 if __name__ == "__main__":

@@ -575,6 +575,36 @@ class Callbacks(unittest.TestCase):
             transformers.Trainer(Model(), settings, train_dataset=rows, callbacks=[watched.hugging_face()]).train()
             self.check(watched)
 
+    def test_a_training_of_transformers_that_failed(self):
+        self.need("transformers", "accelerate")
+        import transformers
+
+        class Model(nn.Module):
+            def __init__(self, most):
+                super().__init__()
+                self.layer, self.left = nn.Linear(16, 16), most
+
+            def forward(self, x, labels=None):
+                self.left -= 1
+                if self.left < 0:
+                    raise KeyError("of the loop")
+                return {"loss": self.layer(x).square().mean()}
+
+        def train(watched, most=99):
+            settings = transformers.TrainingArguments(self.folder, max_steps=7, per_device_train_batch_size=4, report_to=[], use_cpu=True,
+                                                      disable_tqdm=True, save_strategy="no")
+            rows = [{"x": row, "labels": torch.zeros(1)} for row in data(64, 16)]
+            transformers.Trainer(Model(most), settings, train_dataset=rows, callbacks=[watched.hugging_face()]).train()
+
+        for again in (lambda first: first, lambda first: headroom.watch(steps=3, wait=2, folder=f"{self.folder}/other", quiet=True)):
+            watched = headroom.watch(steps=3, wait=2, folder=f"{self.folder}/traces", quiet=True)
+            with self.assertRaises(KeyError):
+                train(watched, most=3)  # in the middle of the steps that are profiled
+            second = again(watched)
+            train(second)
+            self.check(second)
+            self.assertLess(second.answer.ranks[0].steps, 4)
+
     def test_trainer_of_lightning(self):
         self.need("lightning")
         import lightning
