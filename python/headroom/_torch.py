@@ -249,8 +249,8 @@ class _Reader:
         weight = self.weight_of(right)
         if weight is None or self.weight_of(left) is not None or weight.numel() != right.numel() or left.shape[0] % self.batch:
             return False
-        if _WEIGHED[name] and (added is None or added.numel() != right.shape[1]):
-            return False
+        if added is not None and added.numel() != right.shape[1]:
+            added = None  # a bias put together from several parameters, or an activation
         fixed = self.fixed([weight] if added is None else [weight, added])
         self.linear(name, int(right.shape[0]), int(right.shape[1]), left.shape[0] // self.batch, added is not None, fixed)
         return True
@@ -270,6 +270,10 @@ class _Reader:
             self.activations(name, inner // out, heads * out, 1, asking)
         else:
             self.activations(name, asked, heads * (width + out), 1, asking)
+
+    def unread(self, module: Any) -> int:
+        """Parameters of the module that belong to no layer that was read."""
+        return sum(p.numel() for p in module.parameters()) - self.operators.parameters - self.operators.rest
 
     def known(self, module: Any) -> bool:
         nn = self.torch.nn
@@ -357,7 +361,7 @@ def _on_meta(module: Any, torch: Any) -> Any:
     for buffer in module.buffers():
         memo[id(buffer)] = torch.empty_like(buffer, device="meta")
     try:
-        return copy.deepcopy(module, memo).eval()
+        return copy.deepcopy(module, memo)
     except Exception as error:
         raise refuse("module", f"cannot be copied: {str(error).splitlines()[0]}", "it is run once on the meta device",
                      "give from_hf(config), or a module without hooks that make tensors") from error
@@ -391,49 +395,9 @@ def _batch_of(inputs: list[Any], batch: int | None) -> int:
     return batch
 
 
-def from_torch(module: Any, *example: Any, batch: int | None = None) -> Model:
-    """Model of an `nn.Module`, for `plan` and `predict`.
-
-    A module of transformers whose configuration has its number of parameters (within 0.5 %) is read by it (`from_hf`). Any other is
-    run once on the meta device, without memory or time for its weights: each convolution, linear layer, embedding, norm, LSTM, GRU,
-    RNN (and their cells) and `nn.MultiheadAttention` becomes operators with its channels and positions; so do `scaled_dot_product_attention`,
-    products of two activations within a sample, and products with a whole parameter. Everything else reads and writes. It is planned data
-    parallel; a sequence of the command line is a sample. Tied weights count once; frozen ones have no gradients and no optimizer state, and layers
-    before the first trained one no backward pass. The
-    products of an attention are priced at the rate of plain matrix products, which kernels of attention do not reach.
-
-    example: inputs of a batch: tensors, or shapes of floating-point tensors in the format of the module's weights.
-    batch: samples of the example; its first side where it is left out.
-
-    Errors: UsageError, a ValueError, where another matrix product (of samples with each other, with a part of a parameter) or more than 2 % of
-    the parameters belong to no known module, and where the example does not run.
-    """
-    import torch
-
-    if not isinstance(module, torch.nn.Module):
-        raise refuse("module", f"a {type(module).__name__}", "", "give a torch.nn.Module")
-    lazy = [name for name, held in (*module.named_parameters(), *module.named_buffers()) if hasattr(held, "materialize")]
-    if lazy:
-        raise refuse("module", f"{lazy[0]} has no shape yet", "a lazy layer takes it from the first data", "run the module once on real data before")
-    total = sum(p.numel() for p in module.parameters())  # tied ones once
-    model, described = _by_config(module, total)
-    frozen = sum(p.numel() for p in module.parameters() if not p.requires_grad)
-    if model is not None:
-        if frozen > _LARGEST_FROZEN * total:
-            raise refuse("module", f"trains {total - frozen} of {total} parameters", "its configuration does not say which",
-                         "give from_hf(module.config), with train='lora:16' or the like where those alone are trained")
-        return model
-    if not example:
-        why = f"its configuration describes {described} parameters, the module has {total}" if described else "operators are sized by them"
-        raise refuse("example", "inputs are missing", why, "from_torch(module, (8, 3, 224, 224))")
-    dtype = next((p.dtype for p in module.parameters() if p.is_floating_point()), torch.float32)
-    try:
-        inputs = [value.to("meta") if isinstance(value, torch.Tensor) else torch.empty(tuple(value), device="meta", dtype=dtype)
-                  for value in example]
-    except (TypeError, RuntimeError) as error:
-        raise refuse("example", f"{_brief(example)} is not a tensor, nor a shape", "", "give each input as a tensor, or as its shape: "
-                     "from_torch(module, (8, 3, 224, 224))") from error
-    meta = _on_meta(module, torch)
+def _read(module: Any, inputs: list[Any], batch: int | None, training: bool, torch: Any) -> _Reader:
+    """Operators of a run of the module, as in training or as in evaluation."""
+    meta = _on_meta(module, torch).train(training)
     original = {id(each): of for each, of in zip(meta.modules(), module.modules())}
     names = {id(of): name or type(of).__name__ for name, of in module.named_modules()}
     weights = {copied.untyped_storage()._cdata: of for copied, of in zip(meta.parameters(), module.parameters())
@@ -468,6 +432,56 @@ def from_torch(module: Any, *example: Any, batch: int | None = None) -> Model:
     finally:
         for handle in handles:
             handle.remove()
+    return reader
+
+
+def from_torch(module: Any, *example: Any, batch: int | None = None) -> Model:
+    """Model of an `nn.Module`, for `plan` and `predict`.
+
+    A module of transformers whose configuration has its number of parameters (within 0.5 %) is read by it (`from_hf`). Any other is
+    run once on the meta device, without memory or time for its weights: each convolution, linear layer, embedding, norm, LSTM, GRU,
+    RNN (and their cells) and `nn.MultiheadAttention` becomes operators with its channels and positions; so do `scaled_dot_product_attention`,
+    products of two activations within a sample, and products with a whole parameter. Everything else reads and writes. It is planned data
+    parallel; a sequence of the command line is a sample. The module runs as in evaluation, and as in training where evaluation leaves parameters
+    out (auxiliary heads). What a parametrization computes is not counted. Tied weights count once; frozen ones have no gradients and no optimizer state, and layers
+    before the first trained one no backward pass. The
+    products of an attention are priced at the rate of plain matrix products, which kernels of attention do not reach.
+
+    example: inputs of a batch: tensors, or shapes of floating-point tensors in the format of the module's weights.
+    batch: samples of the example; its first side where it is left out.
+
+    Errors: UsageError, a ValueError, where another matrix product (of samples with each other, with a part of a parameter) or more than 2 % of
+    the parameters belong to no known module, and where the example does not run.
+    """
+    import torch
+
+    if not isinstance(module, torch.nn.Module):
+        raise refuse("module", f"a {type(module).__name__}", "", "give a torch.nn.Module")
+    lazy = [name for name, held in (*module.named_parameters(), *module.named_buffers()) if hasattr(held, "materialize")]
+    if lazy:
+        raise refuse("module", f"{lazy[0]} has no shape yet", "a lazy layer takes it from the first data", "run the module once on real data before")
+    total = sum(p.numel() for p in module.parameters())  # tied ones once
+    model, described = _by_config(module, total)
+    frozen = sum(p.numel() for p in module.parameters() if not p.requires_grad)
+    if model is not None:
+        if frozen > _LARGEST_FROZEN * total:
+            raise refuse("module", f"trains {total - frozen} of {total} parameters", "its configuration does not say which",
+                         "give from_hf(module.config), with train='lora:16' or the like where those alone are trained")
+        return model
+    if not example:
+        why = f"its configuration describes {described} parameters, the module has {total}" if described else "operators are sized by them"
+        raise refuse("example", "inputs are missing", why, "from_torch(module, (8, 3, 224, 224))")
+    dtype = next((p.dtype for p in module.parameters() if p.is_floating_point()), torch.float32)
+    try:
+        inputs = [value.to("meta") if isinstance(value, torch.Tensor) else torch.empty(tuple(value), device="meta", dtype=dtype)
+                  for value in example]
+    except (TypeError, RuntimeError) as error:
+        raise refuse("example", f"{_brief(example)} is not a tensor, nor a shape", "", "give each input as a tensor, or as its shape: "
+                     "from_torch(module, (8, 3, 224, 224))") from error
+    reader = _read(module, inputs, batch, False, torch)
+    if module.training and reader.unread(module) > _LARGEST_REST * total:
+        with contextlib.suppress(UsageError):
+            reader = _read(module, inputs, batch, True, torch)  # heads that help in training alone
     if reader.refused:
         why = ("a convolution of an unknown type, such as a transposed one" if "convolution" in reader.refused[0] else
                "a product of samples with each other, or with a part of a parameter or a computed weight")
@@ -479,7 +493,7 @@ def from_torch(module: Any, *example: Any, batch: int | None = None) -> Model:
         for row in reader.operators.rows[:reader.operators.first_trained]:
             row["backward"] = False
     rest = total - reader.operators.parameters  # tables of positions, tokens of a class: added, not multiplied
-    if rest - reader.operators.rest > _LARGEST_REST * total:
-        raise refuse("module", f"{rest - reader.operators.rest} of {total} parameters belong to no layer that was read",
+    if reader.unread(module) > _LARGEST_REST * total:
+        raise refuse("module", f"{reader.unread(module)} of {total} parameters belong to no layer that was read",
                      "a layer of an unknown type, or one that the example does not reach", "give from_hf(config), or a module of layers of torch.nn")
     return Model(reader.operators.toml(type(module).__name__, rest), ".toml")

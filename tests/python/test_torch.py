@@ -299,6 +299,34 @@ class Modules(unittest.TestCase):
             with self.subTest(layer=layer), self.assertRaisesRegex(headroom.UsageError, "^example: .* a single sample"):
                 headroom.from_torch(layer, shape)
 
+    def test_heads_that_help_in_training_alone(self):
+        class Helped(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.body, self.head, self.helper = nn.Linear(64, 64), nn.Linear(64, 10), nn.Linear(64, 10)
+
+            def forward(self, x):
+                x = self.body(x)
+                return (self.head(x), self.helper(x)) if self.training else self.head(x)
+
+        self.assertEqual(self.parameters_of(Helped(), (8, 64)), 64 * 64 + 64 + 2 * (64 * 10 + 10))
+        self.assertEqual(self.products_of(Helped(), (8, 64)), 2 * (64 * 64 + 2 * 64 * 10))
+        with self.assertRaisesRegex(headroom.UsageError, "650 of 5460 parameters belong to no layer"):
+            headroom.from_torch(Helped().eval(), (8, 64))
+
+    @unittest.skipIf(torch is None or not WEIGHTS, "this PyTorch does not tell whose storage a tensor has")
+    def test_a_bias_of_several_parameters(self):
+        class Joined(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.inputs, self.q, self.v = nn.Linear(128, 384, bias=False), nn.Parameter(torch.zeros(128)), nn.Parameter(torch.zeros(128))
+
+            def forward(self, x):
+                return nn.functional.linear(x, self.inputs.weight, torch.cat([self.q, torch.zeros_like(self.v), self.v]))
+
+        self.assertEqual(self.parameters_of(Joined(), (8, 10, 128)), 128 * 384 + 256)
+        self.assertEqual(self.products_of(Joined(), (8, 10, 128)), 10 * 2 * 128 * 384)
+
     def test_layers_without_a_shape_yet(self):
         with self.assertRaisesRegex(headroom.UsageError, "^module: weight has no shape yet"):
             headroom.from_torch(nn.LazyLinear(8), (4, 16))
