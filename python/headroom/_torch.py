@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import math
 from typing import Any
@@ -19,8 +20,6 @@ _LARGEST_REST = 0.02  # share of the parameters that may belong to no layer
 _LARGEST_FROZEN = 0.005  # share of them that a configuration need not state as frozen, such as a table of positions
 _WEIGHED = {"mm": 0, "bmm": 0, "addmm": 1, "baddbmm": 1}  # products by the place of their first factor
 _PRODUCTS = ("mm", "bmm", "addmm", "baddbmm", "matmul", "einsum", "_scaled_dot_product", "convolution")
-
-
 _KEPT = ("gelu", "silu", "mish", "hardswish", "leaky_relu", "elu", "softplus")  # activations whose input and output are both kept for the backward pass
 
 
@@ -414,11 +413,12 @@ def _read(module: Any, inputs: list[Any], batch: int | None, training: bool, tor
             reader.module(names[id(original[id(each)])], each, given.pop(id(each), inputs), output)
 
     given: dict[int, Any] = {}  # query, key and value of an attention, which may have been given by name
-    for each in meta.modules():
-        if reader.known(each):
-            if isinstance(each, torch.nn.MultiheadAttention):
-                _note_inputs(each, given)
-            handles += [each.register_forward_pre_hook(enter), each.register_forward_hook(leave)]
+    for each in filter(reader.known, meta.modules()):
+        if isinstance(each, torch.nn.MultiheadAttention):
+            _note_inputs(each, given)
+        if isinstance(each, torch.nn.SyncBatchNorm):  # which runs on a GPU alone
+            each.forward = functools.partial(torch.nn.BatchNorm2d.forward, each)
+        handles += [each.register_forward_pre_hook(enter), each.register_forward_hook(leave)]
     try:
         with torch.no_grad(), _attention_mode(reader, torch), _mode(reader, torch):
             meta(*inputs)
