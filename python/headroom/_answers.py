@@ -145,6 +145,9 @@ class Record:
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._values]
 
+    def _ipython_key_completions_(self) -> list[str]:
+        return self.keys()
+
     def __hash__(self) -> int:
         return hash(json.dumps(self._values, sort_keys=True))
 
