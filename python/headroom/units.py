@@ -5,7 +5,7 @@ from __future__ import annotations
 
 def _is_number(value: object) -> bool:
     """Whether it is one real number, of whatever library."""
-    return hasattr(value, "__float__") and not isinstance(value, bool) and not getattr(value, "ndim", 0)
+    return hasattr(value, "__float__") and not isinstance(value, (bool, complex)) and not getattr(value, "ndim", 0)
 
 
 class Quantity:
