@@ -52,8 +52,7 @@ class _Operators:
                 return "true" if value else "false"
             return _toml_text(value) if isinstance(value, str) else repr(value)
 
-        rows = ",\n".join("    { " + ", ".join(f"{key} = {written(value)}" for key, value in row.items()) + " }"
-                          for row in self.rows)
+        rows = ",\n".join("    { " + ", ".join(f"{key} = {written(value)}" for key, value in row.items()) + " }" for row in self.rows)
         return (f'name = {_toml_text(name)}\nkind = "convolutional"\nsource = ["TorchModule"]\n'
                 f'source_detail = "torch.nn.Module, run once on the meta device"\nparameters = {self.parameters + rest}\n\n'
                 f"operator = [\n{rows},\n]\n" + (f"\n[architecture]\nother_parameters = {rest}\n" if rest else ""))
@@ -152,8 +151,7 @@ class _Reader:
             _refuse_one_sample(name, inputs[0], sides)
         if isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
             kernel = [int(size) for size in module.kernel_size]
-            taps = {"kernel": math.prod(kernel[:-1]), "kernel_width": kernel[-1]} if len(kernel) > 1 else {
-                "kernel": kernel[0], "kernel_width": 1}
+            taps = {"kernel": math.prod(kernel[:-1]), "kernel_width": kernel[-1]} if len(kernel) > 1 else {"kernel": kernel[0], "kernel_width": 1}
             groups = {"groups": module.groups} if module.groups > 1 else {}
             fixed = self.exact(fixed, held, math.prod(module.weight.shape) + (module.out_channels if module.bias is not None else 0))
             self.operators.add(name=name, kind="convolution", **{"in": module.in_channels}, out=module.out_channels,
@@ -367,7 +365,7 @@ def _on_meta(module: Any, torch: Any) -> Any:
 
 
 def _brief(value: Any, most: int = 100) -> str:
-    text = str(value)
+    text = " ".join(str(value).split())
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
@@ -399,8 +397,7 @@ def _read(module: Any, inputs: list[Any], batch: int | None, training: bool, tor
     meta = _on_meta(module, torch).train(training)
     original = {id(each): of for each, of in zip(meta.modules(), module.modules())}
     names = {id(of): name or type(of).__name__ for name, of in module.named_modules()}
-    weights = {copied.untyped_storage()._cdata: of for copied, of in zip(meta.parameters(), module.parameters())
-               if hasattr(copied, "untyped_storage")}
+    weights = {copied.untyped_storage()._cdata: of for copied, of in zip(meta.parameters(), module.parameters()) if hasattr(copied, "untyped_storage")}
     reader = _Reader(torch, _batch_of(inputs, batch), original, weights)
     handles = []
 
@@ -473,11 +470,12 @@ def from_torch(module: Any, *example: Any, batch: int | None = None) -> Model:
         raise refuse("example", "inputs are missing", why, "from_torch(module, (8, 3, 224, 224))")
     dtype = next((p.dtype for p in module.parameters() if p.is_floating_point()), torch.float32)
     try:
-        inputs = [value.to("meta") if isinstance(value, torch.Tensor) else torch.empty(tuple(value), device="meta", dtype=dtype)
-                  for value in example]
+        inputs = [value.to("meta") if isinstance(value, torch.Tensor) else torch.empty(tuple(value), device="meta", dtype=dtype) for value in example]
     except (TypeError, RuntimeError) as error:
         raise refuse("example", f"{_brief(example)} is not a tensor, nor a shape", "", "give each input as a tensor, or as its shape: "
                      "from_torch(module, (8, 3, 224, 224))") from error
+    if any(0 in value.shape for value in inputs):
+        raise refuse("example", f"{[tuple(value.shape) for value in inputs]} is empty", "one of its sides is 0", "give a batch of data")
     reader = _read(module, inputs, batch, False, torch)
     if module.training and reader.unread(module) > _LARGEST_REST * total:
         with contextlib.suppress(UsageError):
@@ -489,6 +487,8 @@ def from_torch(module: Any, *example: Any, batch: int | None = None) -> Model:
                      "use layers of torch.nn (nn.MultiheadAttention), or give from_hf(config) or a config.json")
     if not reader.operators.rows:
         raise refuse("module", "nothing was read", "it has no layer, and reads and writes nothing", "give a module of layers of torch.nn")
+    if frozen == total:
+        raise refuse("module", "no parameter is trained", f"all {total} are frozen" if total else "it has none", "module.requires_grad_(True) trains all")
     if all(id(p) in reader.counted for p in module.parameters() if p.requires_grad):  # else a table of positions may come first
         for row in reader.operators.rows[:reader.operators.first_trained]:
             row["backward"] = False

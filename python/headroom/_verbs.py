@@ -360,6 +360,10 @@ def _positional(verb: dict[str, Any], name: str, value: Any) -> Any:
                      "give its path; a table may be a frame of pandas or polars: pandas.Series(values, name='latency_ms')")
     if isinstance(value, bool) or name in _OF_NAMES and is_table(value):
         raise refuse(name, repr(value) if isinstance(value, bool) else f"a {type(value).__name__}", "no value of it", "give a name or a path")
+    if name == "model" and isinstance(value, (list, tuple)) and not all(isinstance(each, str) for each in value):
+        if len(value) != 1:
+            raise refuse(name, f"{len(value)} models", "several go by their names alone", "ask for one configuration at a time")
+        value = value[0]
     if is_table(value):
         return table_of(value, name, column=True)
     if isinstance(value, dict) and name != "model":

@@ -235,6 +235,9 @@ class Answers(unittest.TestCase):
         by_config = headroom.predict(config, "dgx-h100", workers=8)
         self.assertEqual(headroom.predict(types.MappingProxyType(config), "dgx-h100", workers=8), by_config)
         self.assertEqual(headroom.predict(Config(), "dgx-h100", workers=8), by_config)
+        self.assertEqual(headroom.predict([config], "dgx-h100", workers=8), by_config)
+        with self.assertRaisesRegex(headroom.UsageError, "^model: 2 models"):
+            headroom.predict([config, "llama-3-8b"], "dgx-h100", workers=8)
 
     def test_a_model_as_a_dictionary(self):
         config = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336,

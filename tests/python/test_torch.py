@@ -327,6 +327,15 @@ class Modules(unittest.TestCase):
         self.assertEqual(self.parameters_of(Joined(), (8, 10, 128)), 128 * 384 + 256)
         self.assertEqual(self.products_of(Joined(), (8, 10, 128)), 10 * 2 * 128 * 384)
 
+    def test_nothing_to_train(self):
+        with self.assertRaisesRegex(headroom.UsageError, "^module: no parameter is trained .all 72 are frozen"):
+            headroom.from_torch(nn.Linear(8, 8).requires_grad_(False), (4, 8))
+        with self.assertRaisesRegex(headroom.UsageError, "^example: .* is empty"):
+            headroom.from_torch(nn.Linear(8, 8), (0, 8))
+        with self.assertRaises(headroom.UsageError) as caught:
+            headroom.from_torch(nn.Linear(8, 8), [torch.zeros(4, 8)])
+        self.assertNotIn("\n", str(caught.exception))
+
     def test_layers_without_a_shape_yet(self):
         with self.assertRaisesRegex(headroom.UsageError, "^module: weight has no shape yet"):
             headroom.from_torch(nn.LazyLinear(8), (4, 16))
