@@ -48,7 +48,7 @@ class Rows(Tuple[_T, ...]):
         Errors: ImportError where neither is.
         """
         rows: list[dict[str, Any]] = [dict(_leaves(row)) for row in self]
-        return _frame(lambda pandas: pandas.DataFrame(rows), lambda polars: polars.DataFrame(rows, infer_schema_length=None))
+        return _frame(lambda pandas: pandas.DataFrame(rows), lambda polars: polars.DataFrame(rows, infer_schema_length=None, strict=False))
 
 
 def _leaves(record: Any, before: str = "") -> Iterator[tuple[str, Any]]:
@@ -104,6 +104,8 @@ class Record:
                 raise AttributeError(name)
             if name.endswith("_") and keyword.iskeyword(name[:-1]):
                 name = name[:-1]
+            if name == "values" and name not in self._values:  # of a mapping; a field of this name goes first
+                return lambda: [self[each] for each in self]
             try:
                 return self[name]
             except KeyError:

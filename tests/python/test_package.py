@@ -275,6 +275,25 @@ class Answers(unittest.TestCase):
         self.assertEqual(list(rows["memory.total_bytes"]), [size.memory.total_bytes for size in plan.curve])
         self.assertEqual(list(rows.columns)[:2], list(plan.curve[0])[:2])
 
+    def test_a_frame_of_polars(self):
+        script = textwrap.dedent("""
+            import sys
+            sys.modules["pandas"] = None  # as where it is not installed
+            import headroom
+            trace = headroom.trace(sys.argv[1])
+            print(trace.ranks.to_frame().shape[0] == len(trace.ranks), trace.to_frame().shape[0] > 0)
+        """)
+        try:
+            import polars  # noqa: F401
+        except ImportError:
+            self.skipTest("polars is not installed")
+        done = subprocess.run([sys.executable, "-c", script, str(SOURCE / "examples" / "profiler")], capture_output=True, text=True, env=os.environ, check=False)
+        self.assertEqual(done.stdout.split(), ["True", "True"], done.stderr)
+
+    def test_a_record_is_a_mapping(self):
+        memory = headroom.predict(**QUESTION).memory
+        self.assertEqual(dict(zip(memory.keys(), memory.values())), dict(memory))
+
     def test_a_list_of_records_is_rows(self):
         plan = headroom.plan("llama-3-8b", "dgx-h100", workers=[8, 16])
         self.assertIsInstance(plan.curve, headroom.Rows)
