@@ -14,11 +14,13 @@ folder = pathlib.Path(sys.argv[1])
 sys.path.insert(0, str(folder.parent))
 from headroom import _program  # noqa: E402
 from headroom._errors import Wording  # noqa: E402
-from headroom._verbs import COMMANDED, argument, class_name, documentation, hidden, names, parameter, table  # noqa: E402
+from headroom._verbs import COMMANDED, argument, class_name, documentation, hidden, names, parameter, table, takes_table  # noqa: E402
 
 HEAD = '''# Written by python/make_stubs.py from the tables of the program.
+from datetime import timedelta
+from enum import Enum
 from os import PathLike
-from typing import Any, Literal, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Iterable, Literal, Mapping, Optional, Protocol, Sequence, SupportsFloat, Tuple, Union
 
 from . import units as units
 from ._answers import Answer as Answer, Record as Record, Rows as Rows
@@ -31,7 +33,24 @@ from .units import Quantity as Quantity
 
 __version__: str
 
-Value = Union[str, int, float, bool, Quantity, Sequence[Union[str, int, float]], "PathLike[str]", None]
+class Listed(Protocol):
+    """Numbers of NumPy, pandas or PyTorch."""
+    def tolist(self) -> Any: ...
+
+class Table(Protocol):
+    """A frame of pandas or polars."""
+    @property
+    def columns(self) -> Any: ...
+    @property
+    def shape(self) -> Tuple[int, ...]: ...
+
+Value = Union[
+    str, SupportsFloat, Quantity, timedelta, Enum, Iterable[Union[str, SupportsFloat, Quantity]], Mapping[str, Any], Listed, "PathLike[str]", None
+]
+class Configuration(Protocol):
+    """A configuration of transformers, or `answer.model`."""
+    def to_dict(self) -> Any: ...
+
 class watch:
     answer: Optional[TraceAnswer]
     folder: Optional[str]
@@ -44,9 +63,9 @@ class watch:
     def hugging_face(self) -> Any: ...
     def lightning(self) -> Any: ...
 
-def from_torch(module: Any, *example: Any, batch: int = 1) -> Model: ...
+def from_torch(module: Any, *example: Any, batch: Optional[int] = None) -> Model: ...
 
-ModelLike = Union[str, Model, Mapping[str, Any], "PathLike[str]"]
+ModelLike = Union[str, Model, Mapping[str, Any], Configuration, Sequence[str], "PathLike[str]"]
 '''
 SPELLED = Wording("", (), (), ())  # options by the names of arguments
 SCALARS = {"string": "str", "number": "float", "integer": "int", "boolean": "bool", "null": "None", "object": "Record"}
@@ -127,6 +146,13 @@ class Stubs:
         return "\n".join(out)
 
 
+def kind_of(option):
+    """Type of an option's argument."""
+    if option["takes"] == "nothing":
+        return "Optional[bool]"
+    return "Union[Value, Table]" if takes_table(option) else "Value"
+
+
 def function_text(verb):
     row = table()[verb]
     parameters, taken = [], set()
@@ -137,7 +163,7 @@ def function_text(verb):
         name = argument(one["name"])
         kind = "ModelLike" if name == "model" else "Value"
         if one["many"]:
-            parameters.append(f"*{name}: Union[Value, ModelLike]")
+            parameters.append(f"*{name}: Union[Value, ModelLike, Table]")
             many = True
         else:
             parameters.append(f"{name}: Optional[{kind}] = None" if kind == "ModelLike" else f"{name}: Value = None")
@@ -151,7 +177,7 @@ def function_text(verb):
         if one["name"] in hidden(row) or name in taken:
             continue
         taken.add(name)
-        options.append(f"{name}: Value = None")
+        options.append(f"{name}: {kind_of(one)} = None")
     if options and not many:
         parameters.append("*")
     parameters += options

@@ -63,7 +63,7 @@ spelling = importlib.util.spec_from_file_location("spelling", ROOT / "python" / 
 errors = importlib.util.module_from_spec(spelling)
 sys.modules["spelling"] = errors
 spelling.loader.exec_module(errors)
-functions = "# Python\n\nFunctions of `import headroom`; [their answers](answers.md), [guide](../docs/guide/python.md).\n"
+functions = "# Python\n\nFunctions of `import headroom`; [their answers](answers.md). `estimate_memory`, `from_hf`, `from_torch`, `watch` and `units` are in the [guide](../docs/guide/python.md).\n"
 for verb in verbs:
     name = verb["name"].replace(" ", "_")
     if name in ("schema", "serve"):

@@ -48,7 +48,7 @@ class Rows(Tuple[_T, ...]):
         Errors: ImportError where neither is.
         """
         rows: list[dict[str, Any]] = [dict(_leaves(row)) for row in self]
-        return _frame(lambda pandas: pandas.DataFrame(rows), lambda polars: polars.DataFrame(rows, infer_schema_length=None))
+        return _frame(lambda pandas: pandas.DataFrame(rows), lambda polars: polars.DataFrame(rows, infer_schema_length=None, strict=False))
 
 
 def _leaves(record: Any, before: str = "") -> Iterator[tuple[str, Any]]:
@@ -83,7 +83,7 @@ def _frozen(value: Any) -> Any:
 
 
 class Record:
-    """Fields of an answer, by attribute or by key: `plan.best.step_seconds`, `plan["best"]`. It cannot be changed.
+    """Fields of an answer, by attribute or by key: `plan.recommendation.workers`, `plan["recommendation"]`. It cannot be changed.
 
     Lists are tuples; what the JSON has as null is None. A field with a name that Python keeps for itself ends in an underscore:
     `answer.with_`. A list of records is `Rows`, a table: `plan.curve.to_frame()`.
@@ -104,6 +104,8 @@ class Record:
                 raise AttributeError(name)
             if name.endswith("_") and keyword.iskeyword(name[:-1]):
                 name = name[:-1]
+            if name == "values" and name not in self._values:  # of a mapping; a field of this name goes first
+                return lambda: [self[each] for each in self]
             try:
                 return self[name]
             except KeyError:
@@ -144,6 +146,9 @@ class Record:
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._values]
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return self.keys()
 
     def __hash__(self) -> int:
         return hash(json.dumps(self._values, sort_keys=True))

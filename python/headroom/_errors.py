@@ -91,7 +91,7 @@ class Wording:
         self.files = files
         names = sorted(verbs, key=len, reverse=True)
         self._help = re.compile(rf"see headroom ({'|'.join(names)}) --help")
-        self._verb = re.compile(rf"(?<![\w./-])headroom ({'|'.join(names)})(?: (list|show|search)(?: ([a-z]+))?)?(?![\w-])")
+        self._verb = re.compile(rf"(?<![\w./-])headroom ({'|'.join(names)})(?: (list|show|search|[a-z-]+:[0-9]+)(?: ([a-z]+))?)?(?![\w-])")
         self._arguments = re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, arguments)) or '(?!)'})(?![\w-])")
 
     def _call(self, found: re.Match[str]) -> str:

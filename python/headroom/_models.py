@@ -51,13 +51,22 @@ def is_table(value: Any) -> bool:
     return type(value).__module__.split(".")[0] in ("pandas", "polars") and hasattr(value, "shape")
 
 
-def table_of(value: Any, name: str) -> Model:
-    """A frame as the file that an argument of this name takes."""
+def table_of(value: Any, name: str, column: bool = False) -> Model:
+    """A frame as the file that an argument of this name takes; an index with a name is a column, except of a series that is one (`column`).
+
+    Errors: UsageError for a column of durations.
+    """
     named = isinstance(getattr(value, "name", None), str) and value.name != ""  # else its number would be read as a value
-    frame = value.to_frame() if len(value.shape) == 1 else value
-    has_head = named if len(value.shape) == 1 else any(isinstance(column, str) for column in frame.columns)
-    text = frame.to_csv(index=False, header=has_head) if hasattr(frame, "to_csv") else frame.write_csv(include_header=has_head)
-    return Model(text, ".csv", name)
+    is_series = len(value.shape) == 1
+    frame = value.to_frame() if is_series else value
+    for title, kind in zip(frame.columns, frame.dtypes):
+        if str(kind).lower().startswith(("timedelta", "duration")):
+            raise refuse(name, f"column {title!r} holds durations", "a table has numbers", "give their seconds: column.dt.total_seconds()")
+    has_head = named if is_series else any(isinstance(title, str) for title in frame.columns)
+    if not hasattr(frame, "to_csv"):
+        return Model(frame.write_csv(include_header=has_head), ".csv", name)
+    has_index = has_head and not (is_series and column) and any(title is not None for title in frame.index.names)
+    return Model(frame.to_csv(index=has_index, header=has_head), ".csv", name)
 
 
 @contextlib.contextmanager

@@ -46,6 +46,8 @@ def _chosen(verb: str, columns: dict[str, list[float | None]], x: str | None, y:
     across = x if x is not None else across
     up = [y] if isinstance(y, str) else list(y) if y is not None else [name for name in usual if name in columns]
     known = ", ".join(columns)
+    if not columns:
+        raise ValueError("plot: this answer has no columns of numbers; page() has its charts")
     if across is None or not up:
         raise ValueError(f"plot: name the columns x and y; columns of numbers: {known}")
     for name in (across, *up):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import math
 from typing import Any
 
-from ._errors import refuse
+from ._errors import UsageError, refuse
 from ._models import Model, from_hf
 
 _VIEWS = (  # beginnings of names; `t` is one whole
@@ -19,8 +20,6 @@ _LARGEST_REST = 0.02  # share of the parameters that may belong to no layer
 _LARGEST_FROZEN = 0.005  # share of them that a configuration need not state as frozen, such as a table of positions
 _WEIGHED = {"mm": 0, "bmm": 0, "addmm": 1, "baddbmm": 1}  # products by the place of their first factor
 _PRODUCTS = ("mm", "bmm", "addmm", "baddbmm", "matmul", "einsum", "_scaled_dot_product", "convolution")
-
-
 _KEPT = ("gelu", "silu", "mish", "hardswish", "leaky_relu", "elu", "softplus")  # activations whose input and output are both kept for the backward pass
 
 
@@ -53,8 +52,7 @@ class _Operators:
                 return "true" if value else "false"
             return _toml_text(value) if isinstance(value, str) else repr(value)
 
-        rows = ",\n".join("    { " + ", ".join(f"{key} = {written(value)}" for key, value in row.items()) + " }"
-                          for row in self.rows)
+        rows = ",\n".join("    { " + ", ".join(f"{key} = {written(value)}" for key, value in row.items()) + " }" for row in self.rows)
         return (f'name = {_toml_text(name)}\nkind = "convolutional"\nsource = ["TorchModule"]\n'
                 f'source_detail = "torch.nn.Module, run once on the meta device"\nparameters = {self.parameters + rest}\n\n'
                 f"operator = [\n{rows},\n]\n" + (f"\n[architecture]\nother_parameters = {rest}\n" if rest else ""))
@@ -66,6 +64,13 @@ def _sides(shape: Any) -> dict[str, int]:
     if not sides:
         return {"height": 1, "width": 1}
     return {"height": math.prod(sides[:-1]) or 1, "width": sides[-1]} if len(sides) > 1 else {"height": sides[0], "width": 1}
+
+
+def _refuse_one_sample(name: str, given: Any, sides: int) -> None:
+    """Refuses the input of a layer that PyTorch takes for one sample without a side of the batch."""
+    if hasattr(given, "dim") and given.dim() < sides:
+        raise refuse("example", f"{name} gets {tuple(given.shape)}, a single sample", "the first side of an input is the batch",
+                     "give the example one more side")
 
 
 def _elements(values: Any, torch: Any) -> int:
@@ -140,10 +145,13 @@ class _Reader:
         own = list(module.parameters(recurse=hasattr(module, "parametrizations")))
         held = sum(p.numel() for p in own)
         output = output[0] if isinstance(output, tuple) else output
+        sides = 2 + len(getattr(module, "kernel_size", ())) if isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)) else \
+            3 if isinstance(module, nn.RNNBase) else 2
+        if isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.RNNBase, nn.RNNCellBase, nn.Linear)):
+            _refuse_one_sample(name, inputs[0], sides)
         if isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
             kernel = [int(size) for size in module.kernel_size]
-            taps = {"kernel": math.prod(kernel[:-1]), "kernel_width": kernel[-1]} if len(kernel) > 1 else {
-                "kernel": kernel[0], "kernel_width": 1}
+            taps = {"kernel": math.prod(kernel[:-1]), "kernel_width": kernel[-1]} if len(kernel) > 1 else {"kernel": kernel[0], "kernel_width": 1}
             groups = {"groups": module.groups} if module.groups > 1 else {}
             fixed = self.exact(fixed, held, math.prod(module.weight.shape) + (module.out_channels if module.bias is not None else 0))
             self.operators.add(name=name, kind="convolution", **{"in": module.in_channels}, out=module.out_channels,
@@ -197,6 +205,7 @@ class _Reader:
         they are asked for (`need_weights`), else one kernel makes the output."""
         fixed = self.held(module, inside=True)
         query, key, value = inputs
+        _refuse_one_sample(name, query, 3)
         hidden, bias = module.embed_dim, module.in_proj_bias is not None
         asking, asked, valued = (each.numel() // each.shape[-1] // self.batch for each in inputs)
         if module._qkv_same_embed_dim and asking == asked == valued:
@@ -226,6 +235,8 @@ class _Reader:
             return False
         left, right = args[_WEIGHED[name]:][:2]
         added = self.weight_of(args[0]) if _WEIGHED[name] else None
+        if name == "bmm" and left.shape[0] == 1 and self.weight_of(right) is not None:  # einsum with a weight
+            name, left, right = "mm", left[0], right[0]
         if name.endswith("bmm"):
             groups = left.shape[0] // self.batch
             if left.shape[0] % self.batch or self.weight_of(left) is not None or self.weight_of(right) is not None or added is not None:
@@ -235,8 +246,8 @@ class _Reader:
         weight = self.weight_of(right)
         if weight is None or self.weight_of(left) is not None or weight.numel() != right.numel() or left.shape[0] % self.batch:
             return False
-        if _WEIGHED[name] and (added is None or added.numel() != right.shape[1]):
-            return False
+        if added is not None and added.numel() != right.shape[1]:
+            added = None  # a bias put together from several parameters, or an activation
         fixed = self.fixed([weight] if added is None else [weight, added])
         self.linear(name, int(right.shape[0]), int(right.shape[1]), left.shape[0] // self.batch, added is not None, fixed)
         return True
@@ -257,14 +268,18 @@ class _Reader:
         else:
             self.activations(name, asked, heads * (width + out), 1, asking)
 
+    def unread(self, module: Any) -> int:
+        """Parameters of the module that belong to no layer that was read."""
+        return sum(p.numel() for p in module.parameters()) - self.operators.parameters - self.operators.rest
+
     def known(self, module: Any) -> bool:
         nn = self.torch.nn
-        norms = tuple(kind for kind in (nn.modules.batchnorm._BatchNorm, nn.LayerNorm, nn.GroupNorm,
-                                        getattr(nn, "RMSNorm", None)) if kind is not None)
+        norms = tuple(kind for kind in (nn.SyncBatchNorm, nn.modules.batchnorm._BatchNorm, nn.modules.instancenorm._InstanceNorm, nn.LayerNorm,
+                                        nn.GroupNorm, getattr(nn, "RMSNorm", None)) if kind is not None)
         for kind in (nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.Linear, nn.Embedding, nn.MultiheadAttention, nn.LSTM, nn.GRU, nn.RNN, nn.LSTMCell,
                      nn.GRUCell, nn.RNNCell, *norms):
             if isinstance(module, kind):
-                if getattr(module, "proj_size", 0) > 0 or getattr(module, "bias_k", None) is not None:
+                if getattr(module, "proj_size", 0) > 0 or getattr(module, "bias_k", None) is not None or getattr(module, "add_zero_attn", False):
                     return False
                 return bool(type(module).forward is kind.forward)  # a forward of its own may do anything
         if isinstance(module, nn.modules.dropout._DropoutNd):
@@ -343,14 +358,14 @@ def _on_meta(module: Any, torch: Any) -> Any:
     for buffer in module.buffers():
         memo[id(buffer)] = torch.empty_like(buffer, device="meta")
     try:
-        return copy.deepcopy(module, memo).eval()
+        return copy.deepcopy(module, memo)
     except Exception as error:
         raise refuse("module", f"cannot be copied: {str(error).splitlines()[0]}", "it is run once on the meta device",
                      "give from_hf(config), or a module without hooks that make tensors") from error
 
 
 def _brief(value: Any, most: int = 100) -> str:
-    text = str(value)
+    text = " ".join(str(value).split())
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
@@ -377,6 +392,46 @@ def _batch_of(inputs: list[Any], batch: int | None) -> int:
     return batch
 
 
+def _read(module: Any, inputs: list[Any], batch: int | None, training: bool, torch: Any) -> _Reader:
+    """Operators of a run of the module, as in training or as in evaluation."""
+    meta = _on_meta(module, torch).train(training)
+    original = {id(each): of for each, of in zip(meta.modules(), module.modules())}
+    names = {id(of): name or type(of).__name__ for name, of in module.named_modules()}
+    weights = {copied.untyped_storage()._cdata: of for copied, of in zip(meta.parameters(), module.parameters()) if hasattr(copied, "untyped_storage")}
+    reader = _Reader(torch, _batch_of(inputs, batch), original, weights)
+    handles = []
+
+    def enter(each: Any, inputs: Any) -> None:
+        reader.inside += 1
+
+    def leave(each: Any, inputs: Any, output: Any) -> None:
+        reader.inside -= 1
+        if reader.inside == 0:
+            reader.module(names[id(original[id(each)])], each, given.pop(id(each), inputs), output)
+
+    given: dict[int, Any] = {}  # query, key and value of an attention, which may have been given by name
+    for each in filter(reader.known, meta.modules()):
+        if isinstance(each, torch.nn.MultiheadAttention):
+            _note_inputs(each, given)
+        if isinstance(each, torch.nn.SyncBatchNorm):  # which runs on a GPU alone
+            each.forward = functools.partial(torch.nn.BatchNorm2d.forward, each)
+        handles += [each.register_forward_pre_hook(enter), each.register_forward_hook(leave)]
+    try:
+        with torch.no_grad(), _attention_mode(reader, torch), _mode(reader, torch):
+            meta(*inputs)
+    except Exception as error:
+        if isinstance(error, UsageError):
+            raise
+        what = _brief((str(error).splitlines() or [""])[0].split(". ")[0] or type(error).__name__)
+        hint = ("make its tensors on the device of the input, or keep them by register_buffer" if "device" in what and "meta" in what else
+                "check the shapes; a module that values steer, such as a router, goes by from_hf(config)")
+        raise refuse("example", f"the module does not run on it: {what}", "it is run once on the meta device, where no value is known", hint) from error
+    finally:
+        for handle in handles:
+            handle.remove()
+    return reader
+
+
 def from_torch(module: Any, *example: Any, batch: int | None = None) -> Model:
     """Model of an `nn.Module`, for `plan` and `predict`.
 
@@ -384,7 +439,8 @@ def from_torch(module: Any, *example: Any, batch: int | None = None) -> Model:
     run once on the meta device, without memory or time for its weights: each convolution, linear layer, embedding, norm, LSTM, GRU,
     RNN (and their cells) and `nn.MultiheadAttention` becomes operators with its channels and positions; so do `scaled_dot_product_attention`,
     products of two activations within a sample, and products with a whole parameter. Everything else reads and writes. It is planned data
-    parallel; a sequence of the command line is a sample. Tied weights count once; frozen ones have no gradients and no optimizer state, and layers
+    parallel; a sequence of the command line is a sample. The module runs as in evaluation, and as in training where evaluation leaves parameters
+    out (auxiliary heads). What a parametrization computes is not counted. Tied weights count once; frozen ones have no gradients and no optimizer state, and layers
     before the first trained one no backward pass. The
     products of an attention are priced at the rate of plain matrix products, which kernels of attention do not reach.
 
@@ -398,56 +454,32 @@ def from_torch(module: Any, *example: Any, batch: int | None = None) -> Model:
 
     if not isinstance(module, torch.nn.Module):
         raise refuse("module", f"a {type(module).__name__}", "", "give a torch.nn.Module")
+    lazy = [name for name, held in (*module.named_parameters(), *module.named_buffers()) if hasattr(held, "materialize")]
+    if lazy:
+        raise refuse("module", f"{lazy[0]} has no shape yet", "a lazy layer takes it from the first data", "run the module once on real data before")
     total = sum(p.numel() for p in module.parameters())  # tied ones once
     model, described = _by_config(module, total)
     frozen = sum(p.numel() for p in module.parameters() if not p.requires_grad)
     if model is not None:
         if frozen > _LARGEST_FROZEN * total:
             raise refuse("module", f"trains {total - frozen} of {total} parameters", "its configuration does not say which",
-                         "give from_hf(module.config) with train='lora:16' or the like")
+                         "give from_hf(module.config), with train='lora:16' or the like where those alone are trained")
         return model
     if not example:
         why = f"its configuration describes {described} parameters, the module has {total}" if described else "operators are sized by them"
         raise refuse("example", "inputs are missing", why, "from_torch(module, (8, 3, 224, 224))")
     dtype = next((p.dtype for p in module.parameters() if p.is_floating_point()), torch.float32)
     try:
-        inputs = [value.to("meta") if isinstance(value, torch.Tensor) else torch.empty(tuple(value), device="meta", dtype=dtype)
-                  for value in example]
+        inputs = [value.to("meta") if isinstance(value, torch.Tensor) else torch.empty(tuple(value), device="meta", dtype=dtype) for value in example]
     except (TypeError, RuntimeError) as error:
         raise refuse("example", f"{_brief(example)} is not a tensor, nor a shape", "", "give each input as a tensor, or as its shape: "
                      "from_torch(module, (8, 3, 224, 224))") from error
-    meta = _on_meta(module, torch)
-    original = {id(each): of for each, of in zip(meta.modules(), module.modules())}
-    names = {id(of): name or type(of).__name__ for name, of in module.named_modules()}
-    weights = {copied.untyped_storage()._cdata: of for copied, of in zip(meta.parameters(), module.parameters())
-               if hasattr(copied, "untyped_storage")}
-    reader = _Reader(torch, _batch_of(inputs, batch), original, weights)
-    handles = []
-
-    def enter(each: Any, inputs: Any) -> None:
-        reader.inside += 1
-
-    def leave(each: Any, inputs: Any, output: Any) -> None:
-        reader.inside -= 1
-        if reader.inside == 0:
-            reader.module(names[id(original[id(each)])], each, given.pop(id(each), inputs), output)
-
-    given: dict[int, Any] = {}  # query, key and value of an attention, which may have been given by name
-    for each in meta.modules():
-        if reader.known(each):
-            if isinstance(each, torch.nn.MultiheadAttention):
-                _note_inputs(each, given)
-            handles += [each.register_forward_pre_hook(enter), each.register_forward_hook(leave)]
-    try:
-        with torch.no_grad(), _attention_mode(reader, torch), _mode(reader, torch):
-            meta(*inputs)
-    except Exception as error:
-        what = _brief((str(error).splitlines() or [""])[0].split(". ")[0] or type(error).__name__)
-        raise refuse("example", f"the module does not run on it: {what}", "it is run once on the meta device, where no value is known",
-                     "check the shapes; a module that values steer, such as a router, goes by from_hf(config)") from error
-    finally:
-        for handle in handles:
-            handle.remove()
+    if any(0 in value.shape for value in inputs):
+        raise refuse("example", f"{[tuple(value.shape) for value in inputs]} is empty", "one of its sides is 0", "give a batch of data")
+    reader = _read(module, inputs, batch, False, torch)
+    if module.training and reader.unread(module) > _LARGEST_REST * total:
+        with contextlib.suppress(UsageError):
+            reader = _read(module, inputs, batch, True, torch)  # heads that help in training alone
     if reader.refused:
         why = ("a convolution of an unknown type, such as a transposed one" if "convolution" in reader.refused[0] else
                "a product of samples with each other, or with a part of a parameter or a computed weight")
@@ -455,11 +487,13 @@ def from_torch(module: Any, *example: Any, batch: int | None = None) -> Model:
                      "use layers of torch.nn (nn.MultiheadAttention), or give from_hf(config) or a config.json")
     if not reader.operators.rows:
         raise refuse("module", "nothing was read", "it has no layer, and reads and writes nothing", "give a module of layers of torch.nn")
+    if frozen == total:
+        raise refuse("module", "no parameter is trained", f"all {total} are frozen" if total else "it has none", "module.requires_grad_(True) trains all")
     if all(id(p) in reader.counted for p in module.parameters() if p.requires_grad):  # else a table of positions may come first
         for row in reader.operators.rows[:reader.operators.first_trained]:
             row["backward"] = False
     rest = total - reader.operators.parameters  # tables of positions, tokens of a class: added, not multiplied
-    if rest - reader.operators.rest > _LARGEST_REST * total:
-        raise refuse("module", f"{rest - reader.operators.rest} of {total} parameters belong to no layer that was read",
+    if reader.unread(module) > _LARGEST_REST * total:
+        raise refuse("module", f"{reader.unread(module)} of {total} parameters belong to no layer that was read",
                      "a layer of an unknown type, or one that the example does not reach", "give from_hf(config), or a module of layers of torch.nn")
     return Model(reader.operators.toml(type(module).__name__, rest), ".toml")

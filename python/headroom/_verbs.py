@@ -6,7 +6,9 @@ import dataclasses
 import enum
 import functools
 import inspect
+import io
 import json
+import numbers
 import os
 import re
 from typing import Any, Callable, Iterable, Iterator, Mapping
@@ -55,8 +57,18 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _text(value: Any) -> str:
-    """A value as the command line takes it."""
+def _has_text(value: Any) -> bool:
+    """Whether its text is a value: neither bytes, nor an open file, nor a frame that is not computed, nor an object that Python alone describes."""
+    if isinstance(value, (bytes, bytearray, io.IOBase, BaseException)) or hasattr(value, "collect"):
+        return False
+    return type(value).__str__ is not object.__str__ or "dtype" in type(value).__name__
+
+
+def _text(value: Any, name: str = "") -> str:
+    """A value as the command line takes it.
+
+    Errors: UsageError for what has no text; `name`: the argument.
+    """
     if type(value) is str:
         return value
     if type(value) is int:
@@ -68,19 +80,31 @@ def _text(value: Any) -> str:
         return "on" if value else "off"
     if hasattr(value, "total_seconds"):
         return f"{_text(float(value.total_seconds()))}s"
+    if isinstance(value, Record):
+        raise refuse(name, "a part of an answer", "it has several fields", "give one of them, such as its name or a degree")
     if isinstance(value, Mapping):
-        return ",".join(f"{key}={_text(value[key])}" for key in value)
-    if isinstance(value, range):
-        if len(value) == 0:
-            return ""
-        return f"{value[0]}..{value[-1]}:{value.step}" if len(value) > 1 else str(value[0])
+        return ",".join(_pairs(value, name))
+    if isinstance(value, range) and len(value) > _WRITTEN and value.step > 0:
+        return f"{value[0]}..{value[-1]}:{value.step}"
     if isinstance(value, os.PathLike):
         return os.fspath(value)
-    if isinstance(value, Iterable) and not isinstance(value, (str, bytes, bytearray)):
-        return ",".join(_text(item) for item in value)
+    if isinstance(value, Iterable) and not isinstance(value, (str, bytes, bytearray, io.IOBase)):
+        return ",".join(_text(item, name) for item in value)
+    if isinstance(value, numbers.Rational):
+        value = float(value)
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
+    if not isinstance(value, (int, float)) and not _has_text(value):
+        raise refuse(name, "None" if value is None else f"a {type(value).__name__}", "it is neither a number nor a text", "give one, or a list of them")
     return str(value)
+
+
+_WRITTEN = 1000  # numbers of a range that are written one by one, which every list takes
+
+
+def _pairs(value: Mapping[Any, Any], name: str) -> list[str]:
+    """`{"tp": 2}` -> `tp=2`."""
+    return [f"{key}={_text(value[key], name)}" for key in value]
 
 
 @functools.lru_cache(maxsize=None)
@@ -102,8 +126,42 @@ def _refuse_kind(verb: str, name: str, row: dict[str, Any], value: Any) -> None:
         raise refuse(name, repr(value), "no value of it", f"give one, or leave it out: {wording(verb)(row['help'])}")
 
 
+def _refuse_unknown(verb: str, flag: str) -> None:
+    """Refuses an option that the verb does not know by this name nor by another tool's, though it was left out with None."""
+    code, _, errors, parts, _ = _program.ask([*verb.split(), f"{flag}=1", "--print-config"])
+    if parts[1].startswith("unknown option"):
+        raise error_of(code, errors, parts, wording(verb))
+
+
 _PLAIN = (str, int, float)
-_TABLES = ("FILE", "LOG", "PATH", "SAMPLES", "SPEC")  # placeholders of options that take a table
+_TABLES = ("FILE", "LOG", "PATH", "SAMPLES")  # placeholders of options that take a table
+
+
+def takes_table(row: dict[str, Any]) -> bool:
+    """Whether a frame is a value of the option."""
+    return any(word in row["placeholder"] for word in _TABLES) and row["takes"] != "nothing"
+
+
+def _several(value: Any) -> list[Any]:
+    """Values of an iterable such as a list or the paths that a pattern finds; anything else alone."""
+    single = isinstance(value, (str, bytes, bytearray, Mapping, os.PathLike, io.IOBase, Model)) or hasattr(value, "tolist") or is_table(value)
+    return list(value) if isinstance(value, Iterable) and not single else [value]
+
+
+def _words_of_values(name: str, flag: str, row: dict[str, Any] | None, value: Any) -> list[Any]:
+    """Words of an option that may be given several times: each value, and each pair of a dictionary, is one."""
+    words: list[Any] = []
+    for item in _several(value):
+        item = _option_value(name, row, item)
+        if isinstance(item, Model):
+            words.append((flag, item))
+        elif isinstance(item, Mapping) and not isinstance(item, Record):
+            words += [f"{flag}={pair}" for pair in _pairs(item, name)]
+        else:
+            words.append(f"{flag}={_text(item, name)}")
+    if not words:
+        raise refuse(name, repr(value), "it is empty", "leave it out, or give at least one")
+    return words
 
 
 def _option_value(name: str, row: dict[str, Any] | None, value: Any) -> Any:
@@ -112,7 +170,7 @@ def _option_value(name: str, row: dict[str, Any] | None, value: Any) -> Any:
         return value
     if row is None or not is_table(value):
         return _plain(value)
-    if any(word in row["placeholder"] for word in _TABLES) and row["takes"] in ("value", "perhaps_value"):
+    if takes_table(row):
         return table_of(value, name)
     if len(value.shape) > 1:
         raise refuse(name, f"a {type(value).__name__}", "it takes no table", "give a column of it")
@@ -130,18 +188,22 @@ def _option_words(verb: dict[str, Any], options: dict[str, Any]) -> list[Any]:
         flag = row["name"] if row else "--" + name.rstrip("_").replace("_", "-")
         takes = row["takes"] if row else "value"
         value = _option_value(name, row, value)
+        if takes == "nothing" and value is not None and not isinstance(value, bool):
+            raise refuse(name, repr(value), "it is a switch", "give True or False")
+        if value is None and row is None:
+            _refuse_unknown(verb["name"], flag)
         if value is None or (value is False and takes in ("nothing", "perhaps_value")):
             continue
         if value is True and takes in ("nothing", "perhaps_value"):
             words.append(flag)
         elif isinstance(value, Model):
             words.append((flag, value))
-        elif takes == "values" and isinstance(value, (list, tuple)):
-            words += [f"{flag}={_text(item)}" for item in value]
+        elif takes == "values":
+            words += _words_of_values(name, flag, row, value)
         else:
             if row is not None and takes == "value":
                 _refuse_kind(verb["name"], name, row, value)
-            text = _text(value)
+            text = _text(value, name)
             words += [f"{flag}={text}"] if text else [flag, ""]  # an empty value of its own, which takes no other in its place
     return words
 
@@ -256,22 +318,22 @@ def _given_once(name: str, options: dict[str, Any]) -> None:
 
 def _positionals(verb: dict[str, Any], given: tuple[Any, ...], options: dict[str, Any]) -> list[Any]:
     """The arguments without a name, in order; a second one may be the cluster."""
-    rest, values = list(given), []
+    rest, values = list(given), []  # values with the names of their arguments
     for row in verb["arguments"]:
         name = argument(row["name"])
         if row["many"]:
             if name in options:
                 value = options.pop(name)
-                rest += list(value) if isinstance(value, (list, tuple)) else [value]
+                rest += _several(value)
             for value in rest:
-                values += list(value) if isinstance(value, (list, tuple)) else [value]
+                values += [(name, each) for each in _several(value)]
             rest = []
         elif rest:
             _given_once(name, options)
             options.pop(name, None)
-            values.append(rest.pop(0))
+            values.append((name, rest.pop(0)))
         elif name in options:
-            values.append(options.pop(name))
+            values.append((name, options.pop(name)))
     if rest and verb["arguments"] and verb["arguments"][0]["name"] == "MODEL":
         cluster = rest.pop(0)
         if cluster is not None:
@@ -280,22 +342,32 @@ def _positionals(verb: dict[str, Any], given: tuple[Any, ...], options: dict[str
     if rest:
         taken = [argument(row["name"]) for row in verb["arguments"]] + (["cluster"] if verb["arguments"][:1] and
                                                                         verb["arguments"][0]["name"] == "MODEL" else [])
+        example = ": workers=64" if any(row["name"] == "--workers" for row in verb["options"]) else ""
         raise TypeError(f"headroom.{verb['name'].replace(' ', '_')} takes {len(taken)} arguments without a name ({', '.join(taken)}), "
-                        f"{len(given)} were given. name the others: workers=64")
-    return [_positional(verb, value) for value in values if value is not None]
+                        f"{len(given)} were given. name the others{example}")
+    return [_positional(verb, name, value) for name, value in values if value is not None]
 
 
 _OF_FILES = ("tail", "trace", "calibrate", "graph")
+_OF_NAMES = ("model", "cluster", "action", "name")  # arguments that are no tables
 
 
-def _positional(verb: dict[str, Any], value: Any) -> Any:
+def _positional(verb: dict[str, Any], name: str, value: Any) -> Any:
     if type(value) is str:
         return value
-    if verb["name"] in _OF_FILES and (isinstance(value, (int, float)) or hasattr(value, "tolist") and not is_table(value)):
-        raise refuse(argument(verb["arguments"][0]["name"]), f"a {type(value).__name__}", "it is a file",
+    if verb["name"] in _OF_FILES and (isinstance(value, (int, float, io.IOBase)) or hasattr(value, "tolist") and not is_table(value)):
+        raise refuse(name, f"a {type(value).__name__}", "it is a file",
                      "give its path; a table may be a frame of pandas or polars: pandas.Series(values, name='latency_ms')")
+    if isinstance(value, bool) or name in _OF_NAMES and is_table(value):
+        raise refuse(name, repr(value) if isinstance(value, bool) else f"a {type(value).__name__}", "no value of it", "give a name or a path")
+    if name == "model" and isinstance(value, (list, tuple)) and not all(isinstance(each, str) for each in value):
+        if len(value) != 1:
+            raise refuse(name, f"{len(value)} models", "several go by their names alone", "ask for one configuration at a time")
+        value = value[0]
     if is_table(value):
-        return table_of(value, "table")
+        return table_of(value, name, column=True)
+    if isinstance(value, dict) and name != "model":
+        return Model(from_hf(value).text, ".json", name)
     if isinstance(value, Record) and "name" in value:  # `answer.model`
         return value["name"]
     if any(kind.__module__ == "torch.nn.modules.module" for kind in type(value).__mro__):
@@ -304,7 +376,7 @@ def _positional(verb: dict[str, Any], value: Any) -> Any:
         return from_torch(value)
     if verb["arguments"][0]["name"] == "MODEL" and (isinstance(value, Mapping) or hasattr(value, "to_dict")) and not isinstance(value, (dict, Record)):
         return from_hf(value)
-    return value if isinstance(value, (str, dict, Model, os.PathLike)) else _text(value)
+    return value if isinstance(value, (str, dict, Model, os.PathLike)) else _text(value, name)
 
 
 COMMANDED = ("measure scaling",)  # verbs that run a command, which the command line takes behind --
@@ -382,7 +454,7 @@ def function(name: str) -> Callable[..., Answer] | None:
     def call(*arguments: Any, **options: Any) -> Answer:
         command, arguments = _command(verb, arguments, options)
         positionals = _positionals(verb, arguments, options)
-        emit = _option_words(verb, {"emit": options.pop("emit", None)})
+        emit = _option_words(verb, {"emit": options.pop("emit")}) if "emit" in options else []
         question = Question(verb["name"], positionals, _option_words(verb, options), command)
         return question.answer(kind, launch=emit)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import operator
 import os
@@ -9,6 +10,7 @@ import re
 import shutil
 import sys
 import tempfile
+import weakref
 from typing import Any
 
 from ._errors import Error, refuse
@@ -38,13 +40,16 @@ class watch:
     quiet: print nothing; the answer is in `answer` on rank 0.
     """
 
-    _running = False  # a watch of this process profiles
+    _running: Any = None  # weak reference to the watch of this process that profiles
+    _of_trainer = False  # a callback of the Trainer of transformers, which does not say that a training failed
 
     def __init__(self, steps: int = 10, wait: int = 3, folder: Any = None, quiet: bool = False):
         for name, value, least in (("steps", steps, 1), ("wait", wait, 0)):
             if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
                 raise refuse(name, repr(value), "", f"give a whole number of at least {least}")
         self.steps, self.wait, self.quiet = operator.index(steps), operator.index(wait), quiet
+        if folder is not None and (not isinstance(folder, (str, os.PathLike)) or not os.fspath(folder)):
+            raise refuse("folder", repr(folder), "it is no path", "give a folder")
         self.folder = None if folder is None else os.fspath(folder)
         if self.folder is not None and os.path.exists(self.folder) and not os.path.isdir(self.folder):
             raise refuse("folder", repr(self.folder), "it is a file", "give a folder")
@@ -71,6 +76,11 @@ class watch:
         elif not self._done:
             self._finish()
 
+    def __del__(self) -> None:
+        if getattr(self, "_profiler", None) is not None:  # dropped in the middle of a loop: its profiler would be in the way of the next
+            with contextlib.suppress(Exception):
+                self._abandon()
+
     def step(self) -> None:
         """The end of a step."""
         if self._done:
@@ -84,6 +94,10 @@ class watch:
             self._skipped = max(self.wait, self._seen + 1)  # without `with`, the first step has passed
             self._begin()
 
+    @staticmethod
+    def _profiling() -> "watch | None":
+        return None if watch._running is None else watch._running()
+
     def _begin(self) -> None:
         """Starts the profiler; the last step of the wait is its warm-up."""
         from torch import profiler
@@ -91,14 +105,14 @@ class watch:
 
         self._begun = True
         enabled = getattr(torch.autograd, "_profiler_enabled", None)
-        if watch._running or (enabled is not None and enabled()):
+        if watch._profiling() is not None or (enabled is not None and enabled()):
             return  # and takes part in what the ranks do together
         activities = [profiler.ProfilerActivity.CPU]
         if torch.cuda.is_available():
             activities.append(profiler.ProfilerActivity.CUDA)
         self._profiler = profiler.profile(activities=activities, record_shapes=True,
                                           schedule=profiler.schedule(wait=0, warmup=min(self._skipped, 1), active=self.steps, repeat=1))
-        watch._running = True
+        watch._running = weakref.ref(self)
         self._try("__enter__")
 
     def _try(self, name: str) -> None:
@@ -107,14 +121,14 @@ class watch:
             if self._profiler is not None:
                 getattr(self._profiler, name)()
         except RuntimeError:
-            self._profiler, watch._running = None, False
+            self._profiler, watch._running = None, None
 
     def _stop(self) -> Any:
         """Ends the profiler; result: it, or None where none ran."""
         self._done = True
         profiled, self._profiler = self._profiler, None
         if profiled is not None:
-            watch._running = False
+            watch._running = None
             profiled.__exit__(None, None, None)
         return profiled
 
@@ -129,6 +143,7 @@ class watch:
         if whole < 1 or any(ranks):
             if rank == 0:
                 self._say(f"{next(filter(None, ranks))}: nothing was watched" if any(ranks) else
+                          "no step was counted: call step() at the end of each step of the loop" if self._seen == 0 else
                           f"the loop ended after {self._seen} steps, of which the first {self._skipped} are left out: nothing was profiled")
             return
         kept = self.folder is not None
@@ -188,6 +203,10 @@ class watch:
 
         class Watch(TrainerCallback):
             def on_train_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+                failed = watch._profiling()
+                if failed is not None and failed._of_trainer:
+                    failed._abandon()
+                watched._of_trainer = True
                 watched.__enter__()
 
             def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 
+def _is_number(value: object) -> bool:
+    """Whether it is one real number, of whatever library."""
+    return hasattr(value, "__float__") and not isinstance(value, (bool, complex)) and not getattr(value, "ndim", 0)
+
+
 class Quantity:
     """A number with a unit, written as the command line reads it."""
 
@@ -12,14 +17,14 @@ class Quantity:
         self.value, self.unit = value, unit
 
     def __rmul__(self, factor: float) -> "Quantity":
-        if isinstance(factor, Quantity):
+        if not _is_number(factor):  # an array multiplies each of its numbers
             return NotImplemented
         return Quantity(self.value * factor, self.unit)
 
     __mul__ = __rmul__
 
     def __truediv__(self, divisor: float) -> "Quantity":
-        if isinstance(divisor, Quantity):
+        if not _is_number(divisor):
             return NotImplemented
         return Quantity(self.value / divisor, self.unit)
 

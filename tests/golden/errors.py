@@ -65,6 +65,8 @@ TABLE = [
     ([*EIGHT, "--global-batch", "8-64"], 2, "'8-64' is not one count"),
     ([*EIGHT, "--tp"], 2, "--tp"),
     ([*EIGHT, "--tp", "1", "--tp", "2"], 2, "--tp"),
+    (["plan", "llama-3-8b", *H100, "--workers", "8", "--dry-run=no"], 2, "--dry-run: takes no value"),
+    ([*EIGHT, "--full=0"], 2, "--full: takes no value"),
     ([*EIGHT, "--format", "jsn"], 2, "did you mean 'json'?"),
     ([*PLAN, "--objective", "speed"], 2, "--objective"),
     (["catalog", "lits"], 2, "did you mean 'list'?"),

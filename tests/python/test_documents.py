@@ -36,6 +36,7 @@ class Documents(unittest.TestCase):
         notebook = json.loads((SOURCE / "examples" / "decide.ipynb").read_text())
         cells = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
         text = run(cells, "decide.ipynb")
+        self.assertIn("Communication has 4 ms of the 20 ms on the critical path", text)
         self.assertRegex(text, r"64 instead of 32 accelerators: \d\.\d\dx sooner")
         self.assertTrue(all(cell["outputs"] == [] for cell in notebook["cells"] if cell["cell_type"] == "code"), "kept without outputs")
 

@@ -158,6 +158,44 @@ class Answers(unittest.TestCase):
         with self.assertRaisesRegex(headroom.UsageError, "bytearray"):
             headroom.predict("llama-3-8b", "dgx-h100", workers=bytearray(b"8"))
 
+    def test_what_python_alone_describes_is_no_value(self):
+        import io
+
+        for wrong, named in ((b"8", "a bytes"), (io.StringIO("8"), "a StringIO"), (ValueError("8"), "a ValueError"), (slice(8), "a slice"), (8j, "a complex"),
+                             ([8, None], "None")):
+            with self.subTest(wrong=wrong), self.assertRaisesRegex(headroom.UsageError, f"^workers: {named} .it is neither a number nor a text"):
+                headroom.plan("llama-3-8b", "dgx-h100", workers=wrong)
+        answer = headroom.predict(**QUESTION)
+        with self.assertRaisesRegex(headroom.UsageError, "^cluster: a part of an answer"):  # its name is not all of it
+            headroom.predict("llama-3-8b", answer.cluster, workers=8)
+        with self.assertRaisesRegex(headroom.UsageError, "^model: True"):
+            headroom.predict(True, "dgx-h100", workers=8)
+        with self.assertRaisesRegex(headroom.UsageError, "^model: a bytes"):
+            headroom.predict(b"llama-3-8b", "dgx-h100", workers=8)
+        with open(__file__, encoding="utf-8") as file, self.assertRaisesRegex(headroom.UsageError, "^samples: a TextIOWrapper .it is a file"):
+            headroom.tail(file)
+        self.assertEqual(headroom.laws(serial=fractions.Fraction(1, 20), workers=64), headroom.laws(serial=0.05, workers=64))
+
+    def test_switches_are_true_or_false(self):
+        plan = headroom.plan("llama-3-8b", "dgx-h100", workers=8)
+        for left_out in (False, None):
+            self.assertEqual(headroom.plan("llama-3-8b", "dgx-h100", workers=8, dry_run=left_out), plan)
+        for wrong in (0, 1, "no", "on", []):
+            with self.subTest(wrong=wrong), self.assertRaisesRegex(headroom.UsageError, "^dry_run: .*it is a switch.. give True or False"):
+                headroom.plan("llama-3-8b", "dgx-h100", workers=8, dry_run=wrong)
+
+    def test_an_unknown_argument_is_refused_whatever_its_value(self):
+        for value in (None, False, [], 8):
+            with self.subTest(value=value), self.assertRaisesRegex(headroom.UsageError, "^wrokers: no such argument.*did you mean 'workers'"):
+                headroom.predict(**QUESTION, wrokers=value)
+        self.assertEqual(headroom.predict(**QUESTION, gpus=None), headroom.predict(**QUESTION))  # as another tool names it
+
+    def test_several_values_of_an_option(self):
+        by_text = headroom.predict(**QUESTION, sweep=["tp=1,2", "micro_batch=1,2"])
+        self.assertEqual(headroom.predict(**QUESTION, sweep={"tp": [1, 2], "micro_batch": range(1, 3)}).to_csv(), by_text.to_csv())
+        self.assertEqual(headroom.plan("llama-3-8b", "dgx-h100", workers=range(16, 7, -8)).to_csv(),
+                         headroom.plan("llama-3-8b", "dgx-h100", workers=[8, 16]).to_csv())
+
     def test_values_of_numpy_and_pandas(self):
         try:
             import numpy
@@ -167,6 +205,12 @@ class Answers(unittest.TestCase):
         by_number = headroom.predict(**QUESTION, precision="fp32")
         for workers in (pandas.Series([8]), pandas.Series([8], name="workers"), pandas.Index([8]), numpy.int64(8), numpy.array([8.0])):
             self.assertEqual(headroom.predict("llama-3-8b", "dgx-h100", workers=workers, precision=numpy.float32), by_number)
+        for model in (pandas.DataFrame({"model": ["llama-3-8b"]}), pandas.Series(["llama-3-8b"])):
+            with self.assertRaisesRegex(headroom.UsageError, f"^model: a {type(model).__name__}"):
+                headroom.predict(model, "dgx-h100", workers=8)
+        sizes = [str(size) for size in units.GB * numpy.array([1, 2])]
+        self.assertEqual(sizes, [str(size) for size in numpy.array([1, 2]) * units.GB])
+        self.assertEqual(sizes, ["1GB", "2GB"])
         for wrong, named in ((pandas.DataFrame({"workers": [8]}), "a DataFrame .it takes no table"), (numpy.bool_(True), "True .no value of it")):
             with self.assertRaisesRegex(headroom.UsageError, f"^workers: {named}"):
                 headroom.predict("llama-3-8b", "dgx-h100", workers=wrong)
@@ -191,6 +235,9 @@ class Answers(unittest.TestCase):
         by_config = headroom.predict(config, "dgx-h100", workers=8)
         self.assertEqual(headroom.predict(types.MappingProxyType(config), "dgx-h100", workers=8), by_config)
         self.assertEqual(headroom.predict(Config(), "dgx-h100", workers=8), by_config)
+        self.assertEqual(headroom.predict([config], "dgx-h100", workers=8), by_config)
+        with self.assertRaisesRegex(headroom.UsageError, "^model: 2 models"):
+            headroom.predict([config, "llama-3-8b"], "dgx-h100", workers=8)
 
     def test_a_model_as_a_dictionary(self):
         config = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336,
@@ -209,6 +256,9 @@ class Answers(unittest.TestCase):
         self.assertEqual(str(80 * units.GB), "80GB")
         self.assertEqual(str(units.days * 1.5), "1.5d")
         self.assertEqual(str(fractions.Fraction(1, 2) * units.GB), "0.5GB")
+        for wrong in ("2", b"2", True, None, 1j, [1, 2], units.GB):
+            with self.subTest(wrong=wrong), self.assertRaises(TypeError):
+                2 * units.GB * wrong
 
     def test_a_frame(self):
         try:
@@ -224,6 +274,25 @@ class Answers(unittest.TestCase):
         self.assertEqual(list(rows["workers"]), [8, 16])
         self.assertEqual(list(rows["memory.total_bytes"]), [size.memory.total_bytes for size in plan.curve])
         self.assertEqual(list(rows.columns)[:2], list(plan.curve[0])[:2])
+
+    def test_a_frame_of_polars(self):
+        script = textwrap.dedent("""
+            import sys
+            sys.modules["pandas"] = None  # as where it is not installed
+            import headroom
+            trace = headroom.trace(sys.argv[1])
+            print(trace.ranks.to_frame().shape[0] == len(trace.ranks), trace.to_frame().shape[0] > 0)
+        """)
+        try:
+            import polars  # noqa: F401
+        except ImportError:
+            self.skipTest("polars is not installed")
+        done = subprocess.run([sys.executable, "-c", script, str(SOURCE / "examples" / "profiler")], capture_output=True, text=True, env=os.environ, check=False)
+        self.assertEqual(done.stdout.split(), ["True", "True"], done.stderr)
+
+    def test_a_record_is_a_mapping(self):
+        memory = headroom.predict(**QUESTION).memory
+        self.assertEqual(dict(zip(memory.keys(), memory.values())), dict(memory))
 
     def test_a_list_of_records_is_rows(self):
         plan = headroom.plan("llama-3-8b", "dgx-h100", workers=[8, 16])
@@ -266,6 +335,34 @@ class Answers(unittest.TestCase):
             headroom.laws(fit=frame.rename(columns={"workers": "a"}))
         for series in (pandas.Series([1.0, 2.0] * 10), pandas.Series([1.0, 2.0] * 10, name="latency_s")):
             self.assertEqual(headroom.tail(series).samples.count, 20)  # a name that is no text is no sample
+
+    def test_an_index_with_a_name_is_a_column(self):
+        try:
+            import pandas
+        except ImportError:
+            self.skipTest("pandas is not installed")
+        frame = pandas.DataFrame({"workers": [1, 2, 4, 8], "seconds": [10.0, 5.2, 2.8, 1.6]})
+        by_frame = headroom.laws(fit=frame)
+        for same in (frame.set_index("workers"), frame.groupby("workers")["seconds"].mean(), frame.groupby("workers").mean()):
+            self.assertEqual(headroom.laws(fit=same).to_csv(), by_frame.to_csv())
+        values = pandas.Series([1.0, 2.0] * 10, name="latency_s", index=pandas.RangeIndex(100, 120, name="id"))
+        self.assertEqual(headroom.tail(values), headroom.tail(values.reset_index(drop=True)))
+        self.assertEqual(headroom.tail(values.to_frame()).samples.count, 20)
+        self.assertIsNotNone(headroom.tail(values, baseline=values).comparison)
+        for durations in (pandas.to_timedelta(values, unit="s"), pandas.DataFrame({"latency": pandas.to_timedelta(values, unit="s")})):
+            with self.assertRaisesRegex(headroom.UsageError, "^samples: column 'latency.*' holds durations"):
+                headroom.tail(durations)
+
+    def test_paths_of_a_pattern(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for number in range(2):
+                pathlib.Path(folder, f"times{number}.csv").write_text("latency_ms\n" + "".join(f"{10 + number + i % 7}\n" for i in range(50)))
+            files = sorted(pathlib.Path(folder).glob("*.csv"))
+            for paths in (files, (path for path in files), iter(map(str, files))):
+                self.assertEqual(headroom.tail(paths).samples.count, 100)
+            self.assertEqual(headroom.tail(files[0], baseline=(path for path in files)), headroom.tail(files[0], baseline=files))
+            with self.assertRaisesRegex(headroom.UsageError, "^baseline: .*it is empty"):
+                headroom.tail(files[0], baseline=[])
 
     def test_files_that_a_question_writes(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -319,7 +416,9 @@ class Answers(unittest.TestCase):
                 self.assertEqual(across, sorted(set(across)), "a line goes one way")
         with self.assertRaisesRegex(ValueError, "no column of numbers 'step'; there are workers, "):
             plan.plot(y="step")
-        with self.assertRaisesRegex(ValueError, "name the columns x and y"):
+        with self.assertRaisesRegex(ValueError, "no columns of numbers"):
+            headroom.predict(**QUESTION).plot()
+        with self.assertRaisesRegex(ValueError, "name the columns x and y|no columns of numbers"):
             headroom.catalog("list").plot()
 
 
@@ -361,6 +460,7 @@ class Refusals(unittest.TestCase):
                 (lambda: headroom.measure_comm(sizes="8"), "sizes: "),
                 (lambda: headroom.comm(size="1GB", ranks=8), "link='450GB/s,1us', or cluster='dgx-h100'"),
                 (lambda: headroom.roofline(), "machine='h100'"),
+                (lambda: headroom.graph(), "headroom.graph('sum-tree:1000')"),
                 (lambda: headroom.predict("llama-3-8b", "dgx-h100", workers=True), "workers: True (no value of it)"),
                 (lambda: headroom.predict("llama-3-8b", "dgx-h100", workers=8, recompute=True), "recompute: True (no value of it)"),
                 (lambda: headroom.laws(fit=[1, 2, 4]), "fit: a list (it is a file)"),
@@ -524,6 +624,11 @@ class Types(unittest.TestCase):
         seconds: float = answer.step_seconds
         tp: int = answer.strategy.tp
         total: float = headroom.estimate_memory("llama-3-8b", "dgx-h100", workers=8).total_bytes
+        import fractions
+
+        swept = headroom.predict("llama-3-8b", "dgx-h100", workers=range(8, 17, 8), sweep={"tp": [1, 2]}, measured_step=2 * headroom.units.s)
+        fixed = headroom.plan("llama-3-8b", "dgx-h100", workers={8, 16}, fix={"tp": 2}, dry_run=True)
+        law = headroom.laws(serial=fractions.Fraction(1, 20), workers=(8, 16))
     """
     BAD = """
         import headroom
@@ -531,6 +636,7 @@ class Types(unittest.TestCase):
         answer = headroom.predict("llama-3-8b", "dgx-h100", workers=8)
         text: str = answer.step_seconds
         answer.no_such_field
+        headroom.plan("llama-3-8b", "dgx-h100", workers=8, dry_run="no")
     """
 
     def check(self, checker, text):
@@ -549,7 +655,7 @@ class Types(unittest.TestCase):
         good = self.check(checker, self.GOOD)
         self.assertEqual(good.returncode, 0, good.stdout + good.stderr)
         bad = self.check(checker, self.BAD)
-        self.assertEqual(bad.stdout.count("error:"), 3, bad.stdout)
+        self.assertEqual(bad.stdout.count("error:"), 4, bad.stdout)
 
     def test_pyright(self):
         import shutil
@@ -562,7 +668,7 @@ class Types(unittest.TestCase):
             self.skipTest(f"pyright does not run here: {(good.stdout + good.stderr)[-300:]}")
         self.assertEqual(good.returncode, 0, good.stdout + good.stderr)
         bad = self.check(checker, self.BAD)
-        self.assertEqual(bad.stdout.count(" error: "), 3, bad.stdout)
+        self.assertEqual(bad.stdout.count(" error: "), 4, bad.stdout)
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ def question(draw):
         return verb, [], {"size": draw.choice(["1GB", "64MiB", 1e6]), "ranks": draw.choice([8, [8, 16], 1]),
                           "link": draw.choice(["50GB/s,5us", "nvlink", "rope"])}
     if verb == "inference":
-        return verb, [draw.choice(MODELS)], {"cluster": draw.choice(CLUSTERS), "rate": draw.choice([None, "10/s"])}
+        return verb, [draw.choice(MODELS)], {"cluster": draw.choice(CLUSTERS), "arrivals": draw.choice([None, "10/s"])}
     if verb == "queue":
         return verb, [], {"arrivals": draw.choice(["10/s", "100/s", 5]), "service": draw.choice(["50ms", "1s", "a while"])}
     if verb == "roofline":

@@ -293,6 +293,83 @@ class Modules(unittest.TestCase):
         # a trained parameter of no layer may stand before all of them
         self.assertGreater(answer(True, table=True).breakdown.compute_seconds, 1.5 * frozen.breakdown.compute_seconds)
 
+    def test_an_example_without_a_side_of_the_batch(self):
+        for layer, shape in ((nn.Conv2d(16, 32, 3), (16, 30, 30)), (nn.Conv1d(16, 32, 3), (16, 30)), (nn.LSTM(32, 64), (10, 32)), (nn.GRUCell(32, 64), (32,)),
+                             (nn.Linear(16, 32), (16,)), (nn.TransformerEncoderLayer(64, 4), (10, 64))):
+            with self.subTest(layer=layer), self.assertRaisesRegex(headroom.UsageError, "^example: .* a single sample"):
+                headroom.from_torch(layer, shape)
+
+    def test_heads_that_help_in_training_alone(self):
+        class Helped(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.body, self.head, self.helper = nn.Linear(64, 64), nn.Linear(64, 10), nn.Linear(64, 10)
+
+            def forward(self, x):
+                x = self.body(x)
+                return (self.head(x), self.helper(x)) if self.training else self.head(x)
+
+        self.assertEqual(self.parameters_of(Helped(), (8, 64)), 64 * 64 + 64 + 2 * (64 * 10 + 10))
+        self.assertEqual(self.products_of(Helped(), (8, 64)), 2 * (64 * 64 + 2 * 64 * 10))
+        with self.assertRaisesRegex(headroom.UsageError, "650 of 5460 parameters belong to no layer"):
+            headroom.from_torch(Helped().eval(), (8, 64))
+
+    @unittest.skipIf(torch is None or not WEIGHTS, "this PyTorch does not tell whose storage a tensor has")
+    def test_a_bias_of_several_parameters(self):
+        class Joined(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.inputs, self.q, self.v = nn.Linear(128, 384, bias=False), nn.Parameter(torch.zeros(128)), nn.Parameter(torch.zeros(128))
+
+            def forward(self, x):
+                return nn.functional.linear(x, self.inputs.weight, torch.cat([self.q, torch.zeros_like(self.v), self.v]))
+
+        self.assertEqual(self.parameters_of(Joined(), (8, 10, 128)), 128 * 384 + 256)
+        self.assertEqual(self.products_of(Joined(), (8, 10, 128)), 10 * 2 * 128 * 384)
+
+    def test_nothing_to_train(self):
+        with self.assertRaisesRegex(headroom.UsageError, "^module: no parameter is trained .all 72 are frozen"):
+            headroom.from_torch(nn.Linear(8, 8).requires_grad_(False), (4, 8))
+        with self.assertRaisesRegex(headroom.UsageError, "^example: .* is empty"):
+            headroom.from_torch(nn.Linear(8, 8), (0, 8))
+        with self.assertRaises(headroom.UsageError) as caught:
+            headroom.from_torch(nn.Linear(8, 8), [torch.zeros(4, 8)])
+        self.assertNotIn("\n", str(caught.exception))
+
+    def test_layers_without_a_shape_yet(self):
+        with self.assertRaisesRegex(headroom.UsageError, "^module: weight has no shape yet"):
+            headroom.from_torch(nn.LazyLinear(8), (4, 16))
+
+    def test_norms_of_other_kinds(self):
+        for norm in (nn.SyncBatchNorm(16), nn.InstanceNorm2d(16, affine=True)):
+            with self.subTest(norm=norm):
+                self.assertEqual(self.parameters_of(nn.Sequential(nn.Conv2d(3, 16, 3), norm), (4, 3, 32, 32)), 3 * 16 * 9 + 16 + 32)
+
+    @unittest.skipIf(torch is None or not WEIGHTS, "this PyTorch does not tell whose storage a tensor has")
+    def test_einsum_with_a_whole_weight(self):
+        class Heads(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weight = nn.Parameter(torch.zeros(64, 4, 8))
+
+            def forward(self, x):
+                return torch.einsum("btd,dhk->bthk", x, self.weight)
+
+        self.assertEqual(self.parameters_of(Heads(), (8, 10, 64)), 64 * 32)
+        self.assertEqual(self.products_of(Heads(), (8, 10, 64)), 10 * 2 * 64 * 32)
+
+    def test_attention_with_a_key_of_zeros(self):
+        class Attention(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.attention = nn.MultiheadAttention(64, 4, batch_first=True, add_zero_attn=True)
+
+            def forward(self, x):
+                return self.attention(x, x, x)[0]
+
+        if WEIGHTS:
+            self.assertEqual(self.products_of(Attention(), (8, 10, 64)), 10 * 2 * 4 * 64 * 64 + 4 * 10 * 11 * 64)
+
     def test_the_batch_is_that_of_the_example(self):
         module = nn.Linear(64, 64)
         self.assertEqual(operators(headroom.from_torch(module, (16, 64))), operators(headroom.from_torch(module, (16, 64), batch=16)))
@@ -404,6 +481,20 @@ class Watched(unittest.TestCase):
                     pass
                 loop(watched)
             self.assertIsNone(watched.answer)
+
+    def test_a_watch_that_was_dropped_is_not_in_the_way(self):
+        watched = headroom.watch(steps=20, wait=1, quiet=True)
+        for _ in range(4):
+            watched.step()
+        del watched
+        with headroom.watch(steps=2, wait=1, quiet=True) as watched:
+            for _ in range(4):
+                torch.ones(64, 64) @ torch.ones(64, 64)
+                watched.step()
+        self.assertTrue(watched.answer.complete)
+        for folder in (5, b"traces", ""):
+            with self.assertRaisesRegex(headroom.UsageError, "^folder: .*it is no path"):
+                headroom.watch(folder=folder)
 
     def test_traces_of_an_earlier_watch_are_not_read(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -520,6 +611,36 @@ class Callbacks(unittest.TestCase):
                                                       gradient_accumulation_steps=accumulated, disable_tqdm=True, save_strategy="no")
             transformers.Trainer(Model(), settings, train_dataset=rows, callbacks=[watched.hugging_face()]).train()
             self.check(watched)
+
+    def test_a_training_of_transformers_that_failed(self):
+        self.need("transformers", "accelerate")
+        import transformers
+
+        class Model(nn.Module):
+            def __init__(self, most):
+                super().__init__()
+                self.layer, self.left = nn.Linear(16, 16), most
+
+            def forward(self, x, labels=None):
+                self.left -= 1
+                if self.left < 0:
+                    raise KeyError("of the loop")
+                return {"loss": self.layer(x).square().mean()}
+
+        def train(watched, most=99):
+            settings = transformers.TrainingArguments(self.folder, max_steps=7, per_device_train_batch_size=4, report_to=[], use_cpu=True,
+                                                      disable_tqdm=True, save_strategy="no")
+            rows = [{"x": row, "labels": torch.zeros(1)} for row in data(64, 16)]
+            transformers.Trainer(Model(most), settings, train_dataset=rows, callbacks=[watched.hugging_face()]).train()
+
+        for again in (lambda first: first, lambda first: headroom.watch(steps=3, wait=2, folder=f"{self.folder}/other", quiet=True)):
+            watched = headroom.watch(steps=3, wait=2, folder=f"{self.folder}/traces", quiet=True)
+            with self.assertRaises(KeyError):
+                train(watched, most=3)  # in the middle of the steps that are profiled
+            second = again(watched)
+            train(second)
+            self.check(second)
+            self.assertLess(second.answer.ranks[0].steps, 4)
 
     def test_trainer_of_lightning(self):
         self.need("lightning")
