@@ -308,9 +308,8 @@ std::string predict_command(Arguments const& arguments, Question const& question
     for (auto const& [option, value] : io::options_of(question.strategy, question.workload)) {
         text += " " + option + " " + io::words::shell_word(value);
     }
-    if (!framework_is_guessed_again(question)) {
-        text += " --framework " + io::words::shell_word(question.framework.name);
-    }
+    bool const guessed = framework_is_guessed_again(question);
+    text += guessed ? "" : " --framework " + io::words::shell_word(question.framework.name);
     for (char const* option : passed_on) {
         if (auto const value = arguments.text(option)) {
             text += std::string{" "} + option + " " + io::words::shell_word(*value);

@@ -78,11 +78,8 @@ void add_options(CLI::App& app, Verb const& verb, std::vector<std::string> const
         if (!named.contains(row.name) && (row.alias == nullptr || !named.contains(row.alias))) { continue; }
         CLI::Option* option = nullptr;
         if (row.takes == Takes::nothing) {
-            if (std::ranges::any_of(words, [with = row.name + std::string{"="}](std::string const& word) {
-                    return word.starts_with(with);
-                })) {
-                refuse(row.name, "takes no value", "it is a switch", "write it alone, or leave it out");
-            }
+            auto const valued = [&](std::string const& word) { return word.starts_with(row.name + std::string{"="}); };
+            if (std::ranges::any_of(words, valued)) { refuse(row.name, "takes no value", "it is a switch", "omit it"); }
             option = app.add_flag(row.name, row.help);
         } else if (row.takes == Takes::values) { // given again, it is one more
             option = app.add_option(row.name, parsed.values[row.name], row.help);
