@@ -116,7 +116,7 @@ Bytes narrowed_weights(StepSetting const& setting, Strategy const& strategy, Sta
     return Bytes{element * (of.trained.dense * std::max(0.0, held.dense - table) + of.trained.experts * held.experts)};
 }
 
-/// What the update makes of the parameters that a rank updates: copies of the weights, 32-bit gradients, or both.
+/// Bytes that an update makes of the parameters of a rank: copies of the weights, 32-bit gradients, or both.
 Bytes copies_of_update(Framework const& framework, Strategy const& strategy, StateWidths const& widths,
                        double updated) {
     constexpr double wide = 4.0;

@@ -97,7 +97,7 @@ struct Framework {
     bool in_place_gradients = false;  ///< gradients of a gated product are written over its inputs
     bool cuts_segments = false;       ///< the allocator cuts kept tensors out of wider ones that were freed
     double logit_copy_bytes = 4.0;    ///< kept for each logit in addition to it: 32-bit copies that the loss makes
-    double compiled_copy_bytes = 4.0; ///< the same where torch.compile makes the loss, and eager kernels copy more
+    double compiled_copy_bytes = 4.0; ///< most of such copies where torch.compile makes the loss
     bool wide_residual = false;       ///< block inputs are 32-bit: autocast over 32-bit weights
     bool widens_rest = false;         ///< next to a base in int8 or nf4 other frozen weights become 32-bit
     bool wide_frozen = false;         ///< frozen weights stay in the 32 bits that they were loaded in
