@@ -6,6 +6,7 @@
 #include "support/training.hpp"
 
 #include "headroom/serving/serving_simulation.hpp"
+#include "headroom/training/memory.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -39,7 +40,10 @@ inline Cluster with_room(training::Model const& model, serving::ServingPlan cons
     auto const memory = serving::serving_memory(model, cluster, plan);
     Bytes const held =
         memory.weights + memory.activations + memory.cache_per_token * tokens + 3.0 * memory.state_per_sequence;
-    cluster.accelerator.memory = held / plan.memory_share;
+    // what is outside of the allocator depends on the memory that is looked for
+    for (int once = 0; once < 2; ++once) {
+        cluster.accelerator.memory = (held + training::runtime_of(cluster.accelerator)) / plan.memory_share;
+    }
     return cluster;
 }
 

@@ -1,5 +1,6 @@
 #include "support/training.hpp"
 
+#include "headroom/training/host_launches.hpp"
 #include "headroom/training/memory.hpp"
 #include "headroom/training/optimizer.hpp"
 
@@ -124,6 +125,35 @@ TEST(MemoryFacts, AnUpdateOnListsOfTensorsCopiesTheWeights) {
     auto const away = Priced{question}.memory();
     EXPECT_EQ(away.update_copies, Bytes{});
     EXPECT_NEAR(away.host.base(), 8 * all, 1.0);
+}
+
+TEST(MemoryFacts, DeepSpeedWidensGradientsToUpdate) {
+    // Expectation: activations of 16 tokens are nothing, and the update is the peak: 4 bytes for each parameter of the rank's
+    // partition, in ZeRO 3 for no more than sub_group_size of 10^9 at once. None in 32 bits, and none in host memory.
+    auto const made = [](int dp, int zero, Precision precision, Offload offload) {
+        auto question = seven("hf-deepspeed", {.dp = dp, .zero = zero, .recompute = Recompute::full});
+        question.workload = {.sequence_length = 16, .global_batch = 4 * dp};
+        question.strategy.precision = precision, question.strategy.offload = offload;
+        auto const use = Priced{question}.memory();
+        return use.update_copies > Bytes{} ? (use.update_copies + use.all_activations()).base() : 0.0;
+    };
+    double const all = count_parameters(training::catalog().model("llama-2-7b")).total;
+    EXPECT_NEAR(made(8, 3, Precision::bf16, Offload::none), 4 * all / 8, 1.0);
+    EXPECT_NEAR(made(2, 3, Precision::bf16, Offload::none), 4e9, 1.0);
+    EXPECT_NEAR(made(2, 2, Precision::bf16, Offload::none), 4 * all / 2, 1.0);
+    EXPECT_EQ(made(8, 3, Precision::fp32, Offload::none), 0.0);
+    EXPECT_EQ(made(8, 3, Precision::bf16, Offload::optimizer), 0.0);
+}
+
+TEST(MemoryFacts, ACompiledLossKeepsFewerCopies) {
+    // Expectation: chunks of torchtune's loss keep 4 bytes of log-softmax a logit; compiled, a 16-bit gradient of one in eight.
+    auto const torchtune = training::catalog().framework("torchtune");
+    auto const compiled = with_kernels(torchtune, {.compiled = true, .fused = {}, .attention = {}, .fp8_recipe = {}});
+    EXPECT_EQ(torchtune.logit_copy_bytes, 4.0);
+    EXPECT_EQ(compiled.logit_copy_bytes, 2.0 / 8.0);
+    auto const eager = training::catalog().framework("pytorch");
+    EXPECT_EQ(with_kernels(eager, {.compiled = true, .fused = {}, .attention = {}, .fp8_recipe = {}}).logit_copy_bytes,
+              4.0);
 }
 
 TEST(MemoryFacts, TrainedTablesBesideAdaptersAreNarrow) {

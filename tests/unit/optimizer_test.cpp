@@ -33,6 +33,42 @@ TEST(Optimizer, KeepsTheRecordsBytesBesideTheMasterCopy) {
     EXPECT_LT(bytes("sgd", false).updated_bytes, bytes("lion", false).updated_bytes);
 }
 
+TEST(Optimizer, RecordsOfSixteenBitsAloneGetNoMasterCopy) {
+    // Expectation: fine-tuning Llama-2-7B in 16 bits holds 27, 40.5 and 54 GB of weights, gradients and states with SGD, 8-bit
+    // AdamW and AdamW (torchtune, pull request 389): 4, 6 and 8 bytes a parameter. A master copy is there where it is asked for.
+    Model const model = seven_billion();
+    auto const bytes = [&](char const* name, std::optional<bool> pure) {
+        auto const one = with_state(catalog().framework("torchtune"),
+                                    {.optimizer = catalog().optimizer(name), .pure = pure, .frozen = {}}, model);
+        return one.parameter_bytes + one.gradient_bytes + one.optimizer_bytes;
+    };
+    EXPECT_DOUBLE_EQ(bytes("sgd", {}), 4.0);
+    EXPECT_DOUBLE_EQ(bytes("adamw-8bit", {}), 6.03);
+    EXPECT_DOUBLE_EQ(bytes("adamw", {}), 8.0);
+    EXPECT_DOUBLE_EQ(bytes("adamw", false), 2.0 + 2.0 + 4.0 + 8.0);
+    EXPECT_NEAR(bytes("adamw", {}) * count_parameters(model).total / 1e9, 54.0, 0.1);
+}
+
+TEST(Optimizer, PagedStateIsTheHosts) {
+    // Expectation: two moments of a byte and a scale leave the accelerator; weights and gradients of two bytes stay.
+    Model const model = seven_billion();
+    double const all = count_parameters(model).total;
+    auto const asked = [&](char const* name) {
+        auto const framework = with_state(catalog().framework("torchtune"),
+                                          {.optimizer = catalog().optimizer(name), .pure = {}, .frozen = {}}, model);
+        Strategy strategy;
+        strategy.recompute = Recompute::full;
+        return Priced{question(model, catalog().cluster("dgx-h100"), framework, strategy,
+                               {.sequence_length = 512, .global_batch = 2})}
+            .memory();
+    };
+    auto const paged = asked("paged-adamw-8bit"), whole = asked("adamw-8bit");
+    EXPECT_NEAR(whole.optimizer.base(), 2.03 * all, 1.0);
+    EXPECT_EQ(paged.optimizer, Bytes{});
+    EXPECT_NEAR(paged.host.base(), 2.03 * all, 1.0);
+    EXPECT_NEAR((whole.total() - paged.total()).base(), 2.03 * all, 1.0);
+}
+
 TEST(Optimizer, MuonUpdatesTablesByAdamW) {
     Model const model = seven_billion();
     auto const count = count_parameters(model);

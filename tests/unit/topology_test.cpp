@@ -125,7 +125,7 @@ TEST(Torus, GoesTheShorterWayRoundOneSideAfterTheOther) {
     EXPECT_EQ(latency(torus, 0, 7), 4.0);
 }
 
-std::string refusal(std::string_view text, io::TopologyDefaults const& defaults) {
+std::string refused_as(std::string_view text, io::TopologyDefaults const& defaults) {
     try {
         static_cast<void>(io::parse_topology(text, "--topology", defaults));
     } catch (InputError const& error) { return error.what(); }
@@ -140,7 +140,7 @@ TEST(TopologyText, NamesEveryKind) {
           "leaf-spine:leaf=16,oversubscription=2,spread=hash", "fat-tree:leaf=4,oversubscription=2,pod=4",
           "dragonfly:router=2,routers=4,global=4,valiant=yes", "torus:4x4x4",
           "leaf_spine:spines=3,rail-optimised=no,hop=300ns", "star:node=8,adapters=4,scale-up=450GB/s"}) {
-        EXPECT_EQ(refusal(text, given), "taken") << text;
+        EXPECT_EQ(refused_as(text, given), "taken") << text;
         EXPECT_EQ(io::parse_topology(text, "--topology", given).endpoints(), 64) << text;
     }
     EXPECT_EQ(io::parse_topology("star:endpoints=5,bandwidth=1GB/s,latency=1us", "--topology", {}).endpoints(), 5);
@@ -171,28 +171,28 @@ TEST(TopologyText, AGroupSmallerThanANodeIsANode) {
 
 TEST(TopologyText, SaysWhatIsWrongAndWhatIsRight) {
     using testing::HasSubstr;
-    EXPECT_THAT(refusal("fat-tre", given), HasSubstr("did you mean 'fat-tree'?"));
-    EXPECT_THAT(refusal("cube", given), HasSubstr("choose from"));
-    EXPECT_THAT(refusal("fat-tree:leafs=4", given), HasSubstr("did you mean 'leaf'?"));
-    EXPECT_THAT(refusal("fat-tree:leaf=32,oversubscription=3", given), HasSubstr("whole number of uplinks"));
-    EXPECT_THAT(refusal("torus:4x4x3", given), HasSubstr("64 are asked for"));
-    EXPECT_THAT(refusal("torus:4x4x2x2", given), HasSubstr("1 to 3"));
-    EXPECT_THAT(refusal("torus", given), HasSubstr("torus:8x8x4"));
-    EXPECT_THAT(refusal("torus:4x", given), testing::StartsWith("--topology"));
-    EXPECT_THAT(refusal("star:bandwidth=50", given), HasSubstr("'bandwidth'"));
-    EXPECT_THAT(refusal("star:4x4", given), HasSubstr("key=value"));
-    EXPECT_THAT(refusal("star:,", given), HasSubstr("is no field"));
-    EXPECT_THAT(refusal("leaf-spine:leaf=4,leaf=8", given), HasSubstr("twice"));
-    EXPECT_THAT(refusal("rails:node=6,scale-up=450GB/s", given), HasSubstr("multiple of 6"));
-    EXPECT_THAT(refusal("rails:adapters=3,scale-up=450GB/s", given), HasSubstr("divides the accelerators"));
-    EXPECT_THAT(refusal("dragonfly:router=1,routers=2,global=1", given), HasSubstr("cannot all be linked"));
-    EXPECT_THAT(refusal("rails", given), HasSubstr("add scale-up=450GB/s"));
-    EXPECT_THAT(refusal("star", {}), HasSubstr("endpoints=1024"));
-    EXPECT_THAT(refusal("star:endpoints=4", {}), HasSubstr("bandwidth=50GB/s"));
-    EXPECT_THAT(refusal("star:endpoints=2000000000", given), HasSubstr("262144"));
-    EXPECT_THAT(refusal("leaf-spine:leaf=1,spines=200000", given), HasSubstr("links"));
-    EXPECT_THAT(refusal("torus:100000x100000x100000", given), testing::StartsWith("--topology"));
-    EXPECT_THAT(refusal("", given), testing::StartsWith("--topology"));
+    EXPECT_THAT(refused_as("fat-tre", given), HasSubstr("did you mean 'fat-tree'?"));
+    EXPECT_THAT(refused_as("cube", given), HasSubstr("choose from"));
+    EXPECT_THAT(refused_as("fat-tree:leafs=4", given), HasSubstr("did you mean 'leaf'?"));
+    EXPECT_THAT(refused_as("fat-tree:leaf=32,oversubscription=3", given), HasSubstr("whole number of uplinks"));
+    EXPECT_THAT(refused_as("torus:4x4x3", given), HasSubstr("64 are asked for"));
+    EXPECT_THAT(refused_as("torus:4x4x2x2", given), HasSubstr("1 to 3"));
+    EXPECT_THAT(refused_as("torus", given), HasSubstr("torus:8x8x4"));
+    EXPECT_THAT(refused_as("torus:4x", given), testing::StartsWith("--topology"));
+    EXPECT_THAT(refused_as("star:bandwidth=50", given), HasSubstr("'bandwidth'"));
+    EXPECT_THAT(refused_as("star:4x4", given), HasSubstr("key=value"));
+    EXPECT_THAT(refused_as("star:,", given), HasSubstr("is no field"));
+    EXPECT_THAT(refused_as("leaf-spine:leaf=4,leaf=8", given), HasSubstr("twice"));
+    EXPECT_THAT(refused_as("rails:node=6,scale-up=450GB/s", given), HasSubstr("multiple of 6"));
+    EXPECT_THAT(refused_as("rails:adapters=3,scale-up=450GB/s", given), HasSubstr("divides the accelerators"));
+    EXPECT_THAT(refused_as("dragonfly:router=1,routers=2,global=1", given), HasSubstr("cannot all be linked"));
+    EXPECT_THAT(refused_as("rails", given), HasSubstr("add scale-up=450GB/s"));
+    EXPECT_THAT(refused_as("star", {}), HasSubstr("endpoints=1024"));
+    EXPECT_THAT(refused_as("star:endpoints=4", {}), HasSubstr("bandwidth=50GB/s"));
+    EXPECT_THAT(refused_as("star:endpoints=2000000000", given), HasSubstr("262144"));
+    EXPECT_THAT(refused_as("leaf-spine:leaf=1,spines=200000", given), HasSubstr("links"));
+    EXPECT_THAT(refused_as("torus:100000x100000x100000", given), testing::StartsWith("--topology"));
+    EXPECT_THAT(refused_as("", given), testing::StartsWith("--topology"));
 }
 
 } // namespace

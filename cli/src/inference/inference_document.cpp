@@ -127,9 +127,9 @@ Paragraph memory_paragraph(InferenceAnswer const& report) {
     ServingMemory const& memory = row.memory;
     std::string const one = report.question.simulates() || report.question.trace ? "a mean request" : "a request";
     return {"weights " + format_binary(memory.weights) + ", activations " + format_binary(memory.activations) +
-                ", cache " + format_binary(memory.cache) + " of " + format_binary(memory.capacity) +
-                " an accelerator (" + plan_words(row.plan) + "). The cache holds " +
-                scaled(memory.cache_tokens * row.plan.pp) + " tokens; " +
+                ", context and libraries " + format_binary(memory.runtime) + ", cache " + format_binary(memory.cache) +
+                " of " + format_binary(memory.capacity) + " an accelerator (" + plan_words(row.plan) +
+                "). The cache holds " + scaled(memory.cache_tokens * row.plan.pp) + " tokens; " +
                 std::to_string(row.largest_batch * row.plan.pp) + " times " + one + " of " +
                 scaled(report.question.tokens_at_end()) + " tokens fit",
             "memory"};

@@ -78,6 +78,7 @@ FieldTable const& field_table_of(ServingMemory const*) {
          [](M const& m) { return m.state_per_sequence.base(); }, Unit{"B"}},
         {"cache_tokens", "Tokens that the cache holds.", member<&M::cache_tokens>},
         {"usable_bytes", "Memory that the engine may take.", member<&M::usable>},
+        {"runtime_bytes", "Context, collective buffers and workspaces, of the usable memory.", member<&M::runtime>},
         {"capacity_bytes", "Memory of an accelerator.", member<&M::capacity>},
         {"fits", "Whether the model fits.", member<&M::fits>},
         {"why_not", "Reason why it does not.", [](M const& m) { return if_known(m.why_not); }},

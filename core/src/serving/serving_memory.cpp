@@ -1,6 +1,7 @@
 #include "serving/serving_work.hpp"
 
 #include "headroom/quantity.hpp"
+#include "headroom/training/memory.hpp"
 
 #include <algorithm>
 
@@ -77,7 +78,8 @@ ServingMemory serving_memory(Model const& model, Cluster const& cluster, Serving
     add_draft(memory, cluster, plan);
     memory.capacity = cluster.accelerator.memory;
     memory.usable = memory.capacity * plan.memory_share;
-    memory.cache = std::max(Bytes{}, memory.usable - memory.weights - memory.activations);
+    memory.runtime = runtime_of(cluster.accelerator);
+    memory.cache = std::max(Bytes{}, memory.usable - memory.runtime - memory.weights - memory.activations);
     // of scans alone: tokens are no measure, sequences are
     Bytes const least = memory.of_sequence(1.0);
     memory.fits = memory.cache >= least;

@@ -66,6 +66,9 @@ Framework with_kernels(Framework framework, KernelChoice const& choice) {
         framework.host = *choice.compiled ? HostPace::modern : HostPace::eager;
         framework.fused_elementwise = *choice.compiled;
         framework.loss_bytes = *choice.compiled ? of_compiled_loss : 0.0;
+        if (*choice.compiled) {
+            framework.logit_copy_bytes = std::min(framework.logit_copy_bytes, framework.compiled_copy_bytes);
+        }
     }
     framework.fused_elementwise = choice.fused.value_or(framework.fused_elementwise);
     if (choice.fused == false && framework.host == HostPace::modern) { framework.host = HostPace::eager; }

@@ -24,10 +24,6 @@ constexpr double allocator_yield = 0.97;
 /// Replayed in tests/unit/memory_allocator_test.cpp.
 constexpr double cut_segments = 0.5;
 
-Bytes runtime_of(Accelerator const& accelerator) {
-    return accelerator.memory <= largest_small_part ? runtime_bytes_of_small_parts : runtime_bytes;
-}
-
 Bytes lost_share(MemoryUse const& use) { return use.total() * (1.0 / allocator_yield - 1.0); }
 
 /// Fragmentation by recomputation, bytes. Recomputed blocks allocate and free tensors wider than the inputs that are
@@ -123,6 +119,10 @@ bool fills_from_the_front(PipelineSchedule schedule) {
 }
 
 } // namespace
+
+Bytes runtime_of(Accelerator const& accelerator) {
+    return accelerator.memory <= largest_small_part ? runtime_bytes_of_small_parts : runtime_bytes;
+}
 
 bool recomputes_all(Strategy const& strategy, Model const& model) {
     return strategy.recompute == Recompute::full && recomputed_share(strategy, model) >= 1.0;

@@ -116,6 +116,17 @@ Bytes narrowed_weights(StepSetting const& setting, Strategy const& strategy, Sta
     return Bytes{element * (of.trained.dense * std::max(0.0, held.dense - table) + of.trained.experts * held.experts)};
 }
 
+/// Bytes that an update makes of the parameters of a rank: copies of the weights, 32-bit gradients, or both.
+Bytes copies_of_update(Framework const& framework, Strategy const& strategy, StateWidths const& widths,
+                       double updated) {
+    constexpr double wide = 4.0;
+    double const copies = framework.foreach_update ? framework.update_copies * std::min(wide, widths.weights) : 0.0;
+    bool const widens = framework.wide_update && widths.gradients < wide;
+    bool const in_parts = strategy.zero == 3 && framework.update_elements > 0.0;
+    double const at_once = in_parts ? std::min(updated, framework.update_elements) : updated;
+    return Bytes{copies * updated + (widens ? wide * at_once : 0.0)};
+}
+
 } // namespace
 
 // Besides its own state a strategy may keep an outer optimizer of local updates (parameters of the last exchange and a
@@ -138,7 +149,7 @@ WeightCopies add_state(MemoryUse& use, StepSetting const& setting, Strategy cons
     double const holders = shards_over_copies(strategy) ? content.copies : 1.0;
     double const updated = kept(&Shards::optimizer, trained) / holders;
     bool const on_host = offloads_optimizer(strategy.offload);
-    (on_host ? use.host : use.optimizer) += Bytes{widths.optimizer * updated};
+    (on_host || framework.paged_state ? use.host : use.optimizer) += Bytes{widths.optimizer * updated};
     if (strategy.local_steps > 1) {
         use.optimizer += local_updates(kept(&Shards::weights, trained), {.period = strategy.local_steps}).outer_state;
     }
@@ -153,8 +164,7 @@ WeightCopies add_state(MemoryUse& use, StepSetting const& setting, Strategy cons
         use.buffers += Bytes{magnitude_cost::temporary_bytes *
                              largest_adapted(setting.model, strategy.adapter_modules) / strategy.tp};
     }
-    double const copies = framework.foreach_update && !on_host ? framework.update_copies : 0.0;
-    return {.updated = Bytes{copies * std::min(4.0, widths.weights) * updated},
+    return {.updated = on_host ? Bytes{} : copies_of_update(framework, strategy, widths, updated),
             .narrowed = narrowed_weights(setting, strategy, of, content, held)};
 }
 
@@ -267,7 +277,7 @@ void explain_state(TermBook& book, MemoryUse const& use, StepSetting const& sett
     double const whole = made ? whole_gradients(setting, strategy, of, held) : use.gradients.base();
     book.formula(made ? "whole_gradients_bytes" : "gradients_bytes", "B", keeps ? accumulated : "0", whole);
     std::string optimizer = "0";
-    if (!offloads_optimizer(strategy.offload)) {
+    if (!offloads_optimizer(strategy.offload) && !setting.framework.paged_state) {
         optimizer = "bytes_of_optimizer_state * " + kept("optimizer", true);
         if (shards_over_copies(strategy) && content.copies != 1.0) {
             book.add(TermKind::algorithm, "model_copies", "", "copies of the model that the schedule keeps",

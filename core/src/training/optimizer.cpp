@@ -38,6 +38,12 @@ double orthogonalised(Model const& model) {
     return flops;
 }
 
+/// Whether a record's weights are 16-bit alone: its state has no room for a 32-bit copy of them and a moment.
+bool keeps_no_master(Framework const& framework) {
+    constexpr double wide = 4.0;
+    return framework.parameter_bytes < wide && framework.optimizer_bytes <= wide;
+}
+
 } // namespace
 
 bool widens_rest(Framework const& framework) {
@@ -49,7 +55,7 @@ Framework with_state(Framework framework, StateChoice const& choice, Model const
     constexpr double narrow = 2.0, wide = 4.0, two_moments = 8.0;
     double const before = touched(framework);
     double const blocks = share_of_blocks(model, count_parameters(model));
-    bool const pure = choice.pure.value_or(false);
+    bool const pure = choice.pure.value_or(choice.optimizer && keeps_no_master(framework));
     if (choice.optimizer || choice.pure) {
         Optimizer const optimizer = choice.optimizer.value_or(Optimizer{.name = {}, .title = {}});
         if (pure) {
@@ -70,6 +76,7 @@ Framework with_state(Framework framework, StateChoice const& choice, Model const
         if (optimizer.iterations > 0 && model.operators.empty()) {
             framework.update_flops = optimizer.iterations * orthogonalised(model) / count_parameters(model).total;
         }
+        framework.paged_state = optimizer.paged;
         framework.optimizer = choice.optimizer ? optimizer.name : std::string{};
         framework.updated_bytes = touched(framework) / before;
     }

@@ -74,6 +74,7 @@ void read_memory(Section memory, Framework& framework) {
     memory.read("in_place_gradients", framework.in_place_gradients);
     memory.read("cuts_segments", framework.cuts_segments);
     memory.read("logit_copy_bytes", framework.logit_copy_bytes, bytes_a_logit);
+    memory.read("compiled_copy_bytes", framework.compiled_copy_bytes, bytes_a_logit);
     memory.read("wide_residual", framework.wide_residual);
     memory.read("wide_frozen", framework.wide_frozen);
     memory.read("widens_rest", framework.widens_rest);
@@ -81,6 +82,8 @@ void read_memory(Section memory, Framework& framework) {
     memory.read("keeps_cache", framework.keeps_cache);
     memory.read("foreach_update", framework.foreach_update);
     memory.read("update_copies", framework.update_copies, copies);
+    memory.read("wide_update", framework.wide_update);
+    memory.read("update_elements", framework.update_elements, elements);
     memory.read("activation_copies", framework.activation_copies, copies);
     memory.read("frees_gradients", framework.frees_gradients);
     memory.read("keeps_buckets", framework.keeps_buckets);
@@ -258,6 +261,7 @@ Optimizer read_optimizer(std::string_view toml, std::string_view where) {
         state.read(key, bytes, bytes_a_parameter);
         if (bytes >= 0.0) { optimizer.*member = bytes; }
     }
+    root.read("paged", optimizer.paged);
     root.read("iterations", optimizer.iterations, {.low = 0, .high = 100});
     record.refuse_the_rest();
     return optimizer;

@@ -44,7 +44,7 @@ constexpr std::array optimizers{
     OptimizerPhrase{"8-bit adam", "adamw-8bit"},
     OptimizerPhrase{"8-bit adamw", "adamw-8bit"},
     OptimizerPhrase{"adamw_8bit", "adamw-8bit"},
-    OptimizerPhrase{"paged_adamw_8bit", "adamw-8bit"},
+    OptimizerPhrase{"paged_adamw_8bit", "paged-adamw-8bit"},
     OptimizerPhrase{"adamw_bnb_8bit", "adamw-8bit"},
     OptimizerPhrase{"paged adamw", "paged-adamw"},
     OptimizerPhrase{"paged_adamw_32bit", "paged-adamw"},
@@ -84,7 +84,7 @@ template <std::size_t count> bool states_any(std::string_view text, std::array<c
 /// Adds the state that a row keeps where no column states it, by whole phrases in either case; a phrase after "no", "not", "without", "than", "vs" or
 /// "instead of" states nothing. What no phrase states is left to the framework.
 ///
-///     optimizer   adamw-8bit: "8-bit Adam", "8-bit AdamW", "adamw_8bit", "paged_adamw_8bit"; paged-adamw: "paged AdamW",
+///     optimizer   adamw-8bit: "8-bit Adam", "8-bit AdamW", "adamw_8bit"; paged-adamw-8bit: "paged_adamw_8bit"; paged-adamw: "paged AdamW",
 ///                 "paged_adamw_32bit"; adafactor; lion; muon; lamb
 ///     pure        "pure_bf16", "pure bf16", "pure 16-bit"; with moments in 16 bits (adamw-bf16): "AdamW states" with "bf16",
 ///                 "in bf16", "16-bit" or "in 16 bits"

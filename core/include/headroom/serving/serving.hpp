@@ -86,12 +86,13 @@ struct ServingMemory {
     int window = 0;            ///< 0: no such layers
     Bytes capacity;            ///< of the accelerator
     Bytes usable;              ///< of it, what the engine may take
+    Bytes runtime;             ///< of that, context, collective buffers and workspaces
     double cache_tokens = 0.0; ///< that fit, of all sequences together
     bool fits = true;
     std::string why_not = {}; ///< in words; left to whoever shows it
 
     /// Whether the weights alone are too large; else weights and activations leave no room for a token.
-    [[nodiscard]] bool weights_alone_exceed() const { return weights >= usable; }
+    [[nodiscard]] bool weights_alone_exceed() const { return weights >= usable - runtime; }
 
     /// Cache of one sequence of `tokens` tokens, bytes.
     [[nodiscard]] Bytes of_sequence(double tokens) const;

@@ -14,6 +14,7 @@ struct Optimizer {
     double mixed = 8.0;                                    ///< next to 32-bit master weights
     double pure = 4.0;                                     ///< next to weights that are 16-bit alone
     std::optional<double> ends_mixed = {}, ends_pure = {}; ///< of embedding and output projection, where they differ
+    bool paged = false; ///< in memory that the accelerator and its host share, whose pages give way to all else
     int iterations = 0; ///< of Newton and Schulz, with which Muon makes the update of a block's matrix orthogonal
 };
 
@@ -28,7 +29,8 @@ struct StateChoice {
 /// frozen weights, and the bytes that an update moves.
 ///
 ///     optimizer = master + state     master 4 with 16-bit weights that are not pure, else 0; state by the record,
-///                                    mean over blocks and ends where these differ
+///                                    mean over blocks and ends where these differ. A record with 16-bit weights and
+///                                    no more than 4 bytes of state is pure unless that is switched off
 ///     frozen    = (blocks x format + ends x 2) / all
 ///     update    = (weights + gradients + 2 optimizer) / (the same of the record)
 ///
