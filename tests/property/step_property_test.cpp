@@ -261,7 +261,9 @@ TEST(StepProperty, RecomputationSavesMemory) {
             return training::memory_of(changed).footprint();
         };
         EXPECT_LE(bytes(Recompute::selective), bytes(Recompute::none)) << name_of(question);
-        EXPECT_LE(bytes(Recompute::full), bytes(Recompute::selective)) << name_of(question);
+        // the largest block is recomputed, the mean one kept: blocks of encoder and decoder differ
+        double const unlike = question.model.encoder_layers > 0 ? 1e-3 : 0.0;
+        EXPECT_LE(bytes(Recompute::full), bytes(Recompute::selective) * (1.0 + unlike)) << name_of(question);
         // the copies of an update may be the peak, whatever the passes keep
         bool const of_passes = layers > 2 && !question.framework.foreach_update && !question.framework.wide_update;
         if (of_passes) { EXPECT_LT(bytes(Recompute::full), bytes(Recompute::selective)) << name_of(question); }

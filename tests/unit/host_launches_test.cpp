@@ -247,9 +247,22 @@ TEST(UntunedShare, IsAFactorOfEachRateThatAnExplanationPrints) {
     auto const& chip = training::catalog().accelerator("h100-sxm-80gb");
     auto const constants = training::fitted().values();
     TermBook book;
-    EXPECT_EQ(explain_untuned(book, chip, software("pytorch"), constants), " * untuned_share");
-    EXPECT_EQ(book["untuned_share"], untuned_share(chip, software("pytorch"), constants));
-    EXPECT_EQ(explain_untuned(book, chip, software("megatron-core"), constants), "");
+    auto const bf16 = Precision::bf16;
+    EXPECT_EQ(explain_untuned(book, chip, bf16, software("pytorch"), constants), " * untuned_share");
+    EXPECT_EQ(book["untuned_share"], untuned_share(chip, bf16, software("pytorch"), constants));
+    EXPECT_EQ(explain_untuned(book, chip, bf16, software("megatron-core"), constants), "");
+}
+
+TEST(UntunedShare, LeavesVectorUnitsAlone) {
+    // Expectation: a chip with faster tensor units and the same vector units is no slower in fp32.
+    auto const constants = training::fitted().values();
+    auto chip = training::catalog().accelerator("h100-sxm-80gb");
+    auto const rate = [&] { return kernel_rates(chip, Precision::fp32, software("pytorch"), constants).gemm; };
+    auto const before = rate();
+    chip.peak.bf16 *= 2.0, chip.peak.fp16 *= 2.0, chip.peak.tf32 *= 2.0, chip.tdp = chip.tdp * 2.0;
+    EXPECT_GE(rate(), before);
+    TermBook book;
+    EXPECT_EQ(explain_untuned(book, chip, Precision::fp32, software("pytorch"), constants), "");
 }
 
 TEST(LikelyFramework, FollowsModelMachineAndJob) {
@@ -282,15 +295,19 @@ TEST(LikelyFramework, FollowsModelMachineAndJob) {
     EXPECT_EQ(likely("llama-3-8b", "aws-trn2"), "neuronx-distributed");
 }
 
-TEST(LikelyFramework, IsARecordForEveryMachine) {
+TEST(LikelyFramework, IsForEveryMachine) {
     auto const& catalog = training::catalog();
     for (auto const& name : catalog.names(io::RecordKind::node)) {
         for (int const zero : {0, 1, 3}) {
             PartialStrategy given;
             given.zero = zero;
-            EXPECT_NO_THROW(static_cast<void>(
-                catalog.framework(likely_framework(catalog.model("llama-3-8b"), catalog.cluster(name), given))))
-                << name;
+            for (char const* model : {"llama-3-8b", "bert-large", "resnet-50"}) {
+                Cluster const cluster = catalog.cluster(name);
+                Framework const likely = catalog.framework(likely_framework(catalog.model(model), cluster, given));
+                auto const& vendors = likely.vendors;
+                EXPECT_TRUE(vendors.empty() || std::ranges::count(vendors, cluster.accelerator.vendor) == 1)
+                    << name << " " << model << " " << likely.name;
+            }
         }
     }
 }

@@ -126,7 +126,7 @@ KernelRates kernel_rates(Accelerator const& chip, Precision precision, Framework
                          Calibration const& constants) {
     auto const row = row_of(chip);
     double const fraction = sustained_fraction(chip, precision, framework, constants);
-    double const share = untuned_share(chip, framework, constants);
+    double const share = untuned_share(chip, precision, framework, constants);
     auto const sixteen_bit = peak_rate(chip, plain_precision(precision)) * share;
     double const fused = elementwise_factor(framework, constants);
     KernelRates rates;
@@ -414,7 +414,7 @@ void explain_rates(TermBook& book, Accelerator const& chip, Precision precision,
     book.add(TermKind::option, "operand_bytes", "B", "--precision", rates.operand);
     book.formula("gemm_fraction", "", explain_sustained_fraction(book, chip, precision, framework, constants),
                  sustained_fraction(chip, precision, framework, constants));
-    std::string const share = explain_untuned(book, chip, framework, constants);
+    std::string const share = explain_untuned(book, chip, precision, framework, constants);
     book.formula("gemm_rate", "FLOP/s",
                  "peak_flops * gemm_fraction" +
                      (precision == Precision::nvfp4 ? " * " + constant(Constant::nvfp4) : "") +

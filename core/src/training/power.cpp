@@ -33,6 +33,9 @@ double watts_ratio(Accelerator const& chip) {
 constexpr double usual_watts = 1.75, plenty_of_watts = 2.35;
 /// Peak of an A100, which ordinary software was written on.
 constexpr FlopsPerSecond known_peak{312e12};
+/// Share of the FP32 peak that products reach at most, as they are counted: MXNet's on V100 reach 1.045 of it, where
+/// convolutions make fewer multiplications than that.
+constexpr double most_of_vector_peak = 1.05;
 
 bool knows_measured_gemm(Accelerator const& chip, Framework const& framework) {
     return chip.measured_gemm.base() > 0.0 && chip.peak.bf16.base() > 0.0 && !framework.paced;
@@ -91,6 +94,13 @@ double sustained_fraction(Accelerator const& chip, Precision precision, Framewor
     return bounds_fp32(chip) ? std::min(vector, tensor * (chip.peak.tf32 / chip.peak.fp32)) : vector;
 }
 
+double least_pace(Accelerator const& chip, Precision precision, Framework const& framework,
+                  Calibration const& constants) {
+    return on_vector_units(chip, precision)
+               ? sustained_fraction(chip, precision, framework, constants) / most_of_vector_peak
+               : 0.0;
+}
+
 std::string explain_sustained_fraction(TermBook& book, Accelerator const& chip, Precision precision,
                                        Framework const& framework, Calibration const& constants) {
     bool const vector = on_vector_units(chip, precision);
@@ -112,18 +122,20 @@ std::string explain_sustained_fraction(TermBook& book, Accelerator const& chip, 
            " * peak_tf32_flops / peak_flops)";
 }
 
-double untuned_share(Accelerator const& chip, Framework const& framework, Calibration const& constants) {
+double untuned_share(Accelerator const& chip, Precision precision, Framework const& framework,
+                     Calibration const& constants) {
     double const ratio = known_peak / chip.peak.bf16; // infinite where the chip has none
-    return framework.ordinary && ratio < 1.0 ? std::pow(ratio, constants[Constant::untuned_exponent]) : 1.0;
+    bool const loses = framework.ordinary && ratio < 1.0 && !on_vector_units(chip, precision);
+    return loses ? std::pow(ratio, constants[Constant::untuned_exponent]) : 1.0;
 }
 
 BytesPerSecond sustained_memory(Accelerator const& chip, Calibration const& constants) {
     return chip.memory_bandwidth * constants[Constant::memory_fraction];
 }
 
-std::string explain_untuned(TermBook& book, Accelerator const& chip, Framework const& framework,
+std::string explain_untuned(TermBook& book, Accelerator const& chip, Precision precision, Framework const& framework,
                             Calibration const& constants) {
-    double const share = untuned_share(chip, framework, constants);
+    double const share = untuned_share(chip, precision, framework, constants);
     if (share == 1.0) { return {}; }
     book.add(TermKind::catalog, "a100_over_peak", "", "accelerator " + chip.name, known_peak / chip.peak.bf16);
     book.formula("untuned_share", "", "a100_over_peak ^ " + explain(book, constants, Constant::untuned_exponent),

@@ -176,9 +176,12 @@ Interval interval_of(Seconds step, Question const& question, CalibrationSet cons
             step * band.high * widening(band.high, above) * counted.high, band.coverage, kind};
 }
 
-double pace_of(Framework const& framework, Model const& model, CalibrationSet const& calibration) {
+double pace_of(Framework const& framework, Model const& model, CalibrationSet const& calibration,
+               Accelerator const& chip, std::optional<Precision> precision) {
     auto const known = calibration.pace.find(framework.paced ? framework.name : framework.image_kernels);
-    return runs_own_kernels(framework, model) && known != calibration.pace.end() ? known->second.factor : 1.0;
+    if (!runs_own_kernels(framework, model) || known == calibration.pace.end()) { return 1.0; }
+    return std::max(known->second.factor,
+                    least_pace(chip, precision.value_or(framework.precision), framework, calibration.values()));
 }
 
 double expected_slowest(Disturbance const& disturbance, Framework const& framework, int workers) {
@@ -254,7 +257,8 @@ Prediction predict(Question const& question, CalibrationSet const& calibration, 
 
     Prediction p;
     p.question = question;
-    p.pace = question.pace.value_or(pace_of(question.framework, question.model, calibration));
+    p.pace = question.pace.value_or(
+        pace_of(question.framework, question.model, calibration, question.cluster.accelerator, strategy.precision));
     p.costs = costs_of(setting, strategy, p.pace);
     PricedStep const priced = price_step(setting, strategy, p.costs);
     p.time = priced.time;

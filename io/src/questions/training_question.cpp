@@ -78,13 +78,14 @@ AssumedStrategy complete_strategy(TrainingSetting const& setting, Disturbance co
                            .constants = constants,
                            .workload = setting.workload,
                            .disturbance = disturbance};
-    bool const contradicts = !contradiction_of(setting.given).empty();
-    auto chosen = contradicts
+    bool const refused = !contradiction_of(setting.given).empty() || workers > largest_degree;
+    auto chosen = refused
                       ? std::nullopt
                       : chosen_strategy(step, {.workers = {workers},
                                                .fixed = setting.given,
                                                .run = {},
-                                               .pace = pace_of(setting.framework, setting.model, setting.calibration),
+                                               .pace = pace_of(setting.framework, setting.model, setting.calibration,
+                                                               setting.cluster.accelerator, setting.given.precision),
                                                .margin = memory_margin(setting.calibration, setting.framework,
                                                                        setting.assumptions, setting.memory_risk)});
     if (chosen) { return std::move(*chosen); }

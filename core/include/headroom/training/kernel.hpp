@@ -114,6 +114,10 @@ std::string explain_cut(TermBook& book, Accelerator const& chip, Calibration con
 /// in fp32 are no faster than in tf32, whose operations take less power.
 double sustained_fraction(Accelerator const& chip, Precision precision, Framework const& framework,
                           Calibration const& constants);
+/// Least factor on computation (`pace_of`): with it products on vector units run at 1.05 of their peak, as published ones in fp32 do at
+/// most; the factors are fitted to 16-bit runs, nearly all, where products reach less of it. 0 for products on tensor units.
+double least_pace(Accelerator const& chip, Precision precision, Framework const& framework,
+                  Calibration const& constants);
 /// Adds the terms of that fraction to an explanation. Result: its formula.
 std::string explain_sustained_fraction(TermBook& book, Accelerator const& chip, Precision precision,
                                        Framework const& framework, Calibration const& constants);
@@ -127,11 +131,13 @@ std::string explain_power(TermBook& book, Accelerator const& chip, Calibration c
 /// R is the chip's dense 16-bit peak, R100 that of an A100: 312 TFLOP/s. Products of shapes that nobody chose, and the gaps between
 /// kernels, gain less from a faster chip than its peak; tuned frameworks were rewritten for each (TMA, FP8, overlap).
 /// Holds for:  frameworks whose record says `ordinary`; others: 1.
-/// Assumes:    products and attention lose alike; chips below an A100's peak lose nothing.
+/// Assumes:    products and attention lose alike; chips below an A100's peak lose nothing, nor do vector units, whose fp32 is
+///             slower than that on every chip.
 /// Source:     [StasMlEngineering]: the best product reaches 0.87 of an A100's peak, 0.80 of an H100's, 0.74 of a Gaudi 3's.
-double untuned_share(Accelerator const& chip, Framework const& framework, Calibration const& constants);
+double untuned_share(Accelerator const& chip, Precision precision, Framework const& framework,
+                     Calibration const& constants);
 /// Adds that share to the terms of an explanation. Result: " * NAME"; empty where it is 1.
-std::string explain_untuned(TermBook& book, Accelerator const& chip, Framework const& framework,
+std::string explain_untuned(TermBook& book, Accelerator const& chip, Precision precision, Framework const& framework,
                             Calibration const& constants);
 /// Sustained rate of a chip's memory: its bandwidth times `memory_fraction`.
 BytesPerSecond sustained_memory(Accelerator const& chip, Calibration const& constants);

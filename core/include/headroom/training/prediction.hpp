@@ -172,8 +172,10 @@ double expected_slowest(Disturbance const& disturbance, Framework const& framewo
 /// Inputs of the step model for this question; `cluster` is the question's with its congestion.
 StepSetting step_setting(Question const& question, Cluster const& cluster, Calibration const& constants);
 
-/// The factor of a framework whose kernels are its own, for the kinds of model that it was fitted to; else 1.
-double pace_of(Framework const& framework, Model const& model, CalibrationSet const& calibration);
+/// The factor of a framework whose kernels are its own, for the kinds of model that it was fitted to; else 1. At least
+/// `least_pace` of the precision, that of the framework where none is stated.
+double pace_of(Framework const& framework, Model const& model, CalibrationSet const& calibration,
+               Accelerator const& chip, std::optional<Precision> precision);
 
 /// gamma = T_comm / T_comp, neither overlapped; zero without computation. Source: [ScalingBook]
 constexpr double communication_to_computation(Seconds communication, Seconds computation) {

@@ -265,7 +265,8 @@ Plan make_plan(PlanQuestion const& question, CalibrationSet const& calibration, 
     Plan plan;
     plan.question = question;
     plan.assumptions = question.assumptions;
-    plan.question.space.pace = pace_of(question.framework, question.model, calibration);
+    plan.question.space.pace = pace_of(question.framework, question.model, calibration, question.cluster.accelerator,
+                                       question.space.fixed.precision);
     plan.question.space.margin =
         memory_margin(calibration, question.framework, question.assumptions, question.memory_risk);
     auto& workers = plan.question.space.workers;

@@ -88,7 +88,7 @@ AgreementRow agreement_of(Question const& question, CalibrationSet const& calibr
     LayerShape const shape = shape_of(strategy, question.workload);
     LayerCosts costs = layer_costs(step_program(question.model, shape, question.framework), shape, cluster,
                                    question.framework, constants);
-    costs.pace(pace_of(question.framework, question.model, calibration));
+    costs.pace(pace_of(question.framework, question.model, calibration, cluster.accelerator, strategy.precision));
     AgreementRow row{.index = index,
                      .model = question.model.name,
                      .cluster = question.cluster.name,
