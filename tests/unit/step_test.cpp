@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace headroom {
 
@@ -396,6 +397,16 @@ TEST(StepTime, ServersAreAsFastAsTheirPorts) {
     EXPECT_NEAR(served.data_communication.base() / (2.0 * 2.0 * n / fabric.scale_up.bandwidth.base()), 1.0, 1e-9);
 }
 
+TEST(StepTime, MoreServersAreNeverSlower) {
+    Setting const setting;
+    Seconds before = setting.price({.dp = 8, .servers = 1}).data_communication;
+    for (int const servers : {2, 4, 7, 8, 9, 64}) {
+        Seconds const now = setting.price({.dp = 8, .servers = servers}).data_communication;
+        EXPECT_LE(now, before) << servers;
+        before = now;
+    }
+}
+
 TEST(StepTime, TensorRanksQueueAtTheSameServers) {
     // Expectation: 16 ranks push all gradients to one server twice over, cut over 8 tensor ranks or sent by 2 alone: its port
     // carries as much, but for a start and a message of each.
@@ -489,6 +500,15 @@ TEST(CalibratedFabric, DeratesEachLevelByItsOwnConstant) {
     EXPECT_NEAR(ratio("l40s-pcie-8"), constants[Constant::pcie], 1e-12);
     EXPECT_NEAR(ratio("tpu-v5p-host"), constants[Constant::other_scale_up], 1e-12);
     EXPECT_NEAR(ratio("rtx-2080-ti-nvlink-2"), constants[Constant::nvlink_volta], 1e-12); // Turing: the same NVLink
+}
+
+TEST(CommunicationRows, CountMoreOperationsThanAnIntHolds) {
+    Setting const setting;
+    Strategy const strategy{.dp = 4, .tp = 8, .pp = 2, .zero = 1, .sequence_parallel = true};
+    Workload workload = setting.workload;
+    workload.global_batch = 1'000'000'000; // of a quarter each a replica
+    Priced const priced{training::question(setting.model, setting.cluster, setting.framework, strategy, workload)};
+    EXPECT_EQ(priced.rows().front().operations, (10 * 40 + 2) * std::int64_t{250'000'000});
 }
 
 TEST(CommunicationRows, SayWhatEachDimensionSends) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace headroom::training {
 
@@ -14,8 +15,8 @@ using namespace headroom::network;
 namespace {
 
 /// Operations of a step, rounded up where only some blocks or a shorter last micro-batch have them.
-int whole_operations(double operations) {
-    return static_cast<int>(std::ceil(operations - 1e-6)); // less what sums of shares round up
+std::int64_t whole_operations(double operations) {
+    return static_cast<std::int64_t>(std::ceil(operations - 1e-6)); // less what sums of shares round up
 }
 
 /// Inputs of every row.

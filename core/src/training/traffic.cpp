@@ -95,7 +95,7 @@ private:
 Seconds through_servers(StepSetting const& setting, Strategy const& strategy, ParameterTraffic const& traffic,
                         Fabric const& fabric) {
     int const senders = strategy.workers();
-    bool const leaves = traffic.group.domains() > 1 || senders > setting.cluster.domain || senders <= strategy.servers;
+    bool const leaves = traffic.group.domains() > 1 || senders > setting.cluster.domain;
     Link const port = leaves ? fabric.scale_out : fabric.scale_up;
     return parameter_server({traffic.gradients}, Ranks{senders},
                             {.ports = Ranks{strategy.servers}, .port = port, .worker = port})

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -188,7 +189,7 @@ struct PricedStep {
 struct CommunicationRow {
     std::string dimension, collective, why, algorithm;
     Bytes bytes = {}; ///< total vector size of all operations of a step on one rank
-    int operations = 0;
+    std::int64_t operations = 0;
     Seconds seconds = {}, exposed = {};
     network::Group group = {};
 };
