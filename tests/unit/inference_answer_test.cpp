@@ -37,6 +37,21 @@ TEST(InferenceAnswerTest, ATokenFasterThanTheWeightsAreReadIsNotGiven) {
     EXPECT_FALSE(answer.feasible());
 }
 
+TEST(InferenceAnswerTest, OneTokenIsNoSlowerThanTwo) {
+    // Expectation: requests of one token have no further one, so that the limit of a further one bounds no batch; a
+    // second token is more work.
+    InferenceQuestion asked = question("llama-3-70b", {4});
+    asked.experiment.objectives.per_token = Seconds{0.1};
+    auto const rate = [&asked](double output) {
+        asked.traffic.output_tokens = output;
+        return answer_inference(asked, {}).plans[0].steady->requests_per_second;
+    };
+    double const one = rate(1.0), two = rate(2.0);
+    EXPECT_GE(one, two);
+    asked.experiment.objectives.per_token = {};
+    EXPECT_EQ(rate(1.0), one);
+}
+
 TEST(InferenceAnswerTest, OnlyDegreesThatWereGivenAreRefused) {
     InferenceQuestion asked = question("llama-3-8b", {1, 3}); // 3 does not divide 32 heads
     EXPECT_THROW(answer_inference(asked, {}), InputError);

@@ -2,6 +2,7 @@
 
 #include "headroom/error.hpp"
 
+#include <optional>
 #include <utility>
 
 namespace headroom::serving {
@@ -24,7 +25,8 @@ PlanRow plan_row(InferenceQuestion const& question, int degree) {
     if (row.obstacle) { return row; }
     ServingPricer const pricer = pricer_of(question, row.plan);
     row.prompt_alone = prefill_seconds(pricer, question.traffic.prompt_tokens, question.traffic.prefix_hits);
-    row.steady = steady_rate(pricer, question, row.largest_batch, objectives.per_token);
+    bool const decodes = question.traffic.output_tokens > 1.0; // one token is the first, and has no further one
+    row.steady = steady_rate(pricer, question, row.largest_batch, decodes ? objectives.per_token : std::nullopt);
     if (row.steady->requests_per_second <= 0.0) {
         row.obstacle = ServingObstacle::token;
     } else if (objectives.first_token && row.prompt_alone > *objectives.first_token) {
