@@ -53,6 +53,13 @@ for cluster, kernel in [("8xA100", "cudnn"), ("dgx-v100", "sdpa"), ("8xB200", "f
     check("is not for" not in run(*TINY, cluster, "--attention-kernel", kernel).err, f"{cluster} has {kernel}")
 few = run("predict", "gemma-2-9b", "--cluster", "dgx-2", "--workers", 16, "--train", "lora", "--global-batch", 8)
 check(few.code == 2 and "8 sequences cannot be shared by 16 data-parallel replicas" in few.err, f"LoRA of a batch below the ranks: {few.err}")
+# the software that is assumed is software of the machine: stated, it gives the same answer
+for model in ["resnet-50", "lstm-medium", "bert-large", "llama-3.2-1b"]:
+    for machine in ["dgx-h100", "mi300x-node", "gaudi2-node", "tpu-v5p-host", "dgx-v100", "aws-trn2"]:
+        one = ["predict", model, "--cluster", machine, "--workers", 1, *(["--micro-batch", 1, "--sequence-length", 512] if "-1b" in model else [])]
+        assumed = answer(*one)
+        named = answer(*one, "--framework", assumed["framework"])
+        equal(named["step_seconds"], assumed["step_seconds"], f"{model} on {machine}, {assumed['framework']} stated")
 deep = answer("plan", "llama-3-70b", "--cluster", "8xH100", "--workers", 64, "--framework", "gpt-neox", "--pp", 4, "--global-batch", 64)
 check(deep["curve"][0]["strategy"]["zero"] < 2, "DeepSpeed's pipeline has no ZeRO 2")
 
