@@ -328,7 +328,8 @@ constexpr std::array fields{
     row<&P::ep, &S::ep, parse_whole>("--ep", "N", "expert-parallel degree: ranks that share the experts of a layer"),
     row<&P::etp, &S::etp, parse_whole>("--etp", "N", "ranks that share one expert: 1 or tp"),
     row<&P::capacity, &S::capacity, capacity>(
-        "--capacity", "FACTOR", "most tokens of an expert over its mean load, more are dropped; 0: no limit"),
+        "--capacity", "FACTOR",
+        "room of an expert over its mean load, padded where not full; more tokens are dropped; 0: no limit"),
     row<&P::zero, &S::zero, zero_stage>("--zero", "0..3", "ZeRO stage; 3 is FSDP"),
     row<&P::shard, &S::shard, shard_group>("--shard", "N|node|replica|all",
                                            "or --shard-group: data-parallel ranks that share one copy of what ZeRO 1, "

@@ -407,7 +407,7 @@ TEST(Rows, OfParameterServersQueueAtTheirPorts) {
             auto const fabric = calibrated_fabric(priced.cluster, priced.constants);
             auto const traffic = placed_traffic(priced.setting(), s).data;
             double const k = s.workers(), n = traffic.dense.gradients.base();
-            bool const leaves = traffic.dense.group.domains() > 1 || k > priced.cluster.domain || k <= servers;
+            bool const leaves = traffic.dense.group.domains() > 1 || k > priced.cluster.domain;
             Link const port = leaves ? fabric.scale_out : fabric.scale_up;
             double const queued = 2.0 * std::max(k / servers, 1.0) * n / port.bandwidth.base();
             double const starts = 2.0 * port.latency.base() + priced.constants[Constant::base_latency];
