@@ -77,8 +77,8 @@ std::vector<MemoryUse> memory_by_stage(StepSetting const& setting, Strategy cons
 ///             micro-batches and no ends.
 MemoryUse memory_use(StepSetting const& setting, Strategy const& strategy);
 
-/// Memory outside the allocator: context, collective buffers and workspaces. A guess: 2 GiB, on accelerators of up to
-/// 24 GiB 1 GiB.
+/// Memory outside the allocator: context, collective buffers and workspaces. A guess: 2 GiB, or 1 GiB on
+/// accelerators of up to 24 GiB.
 Bytes runtime_of(Accelerator const& accelerator);
 
 /// Memory that a process may use: (capacity - 2 GiB) 0.97, with 1 GiB in place of 2 on accelerators of up to 24 GiB.
