@@ -181,7 +181,7 @@ equal((images["workload"]["sequence_length"], images["workload"]["global_batch"]
 close(images["samples_per_second"], images["tokens_per_second"], "samples are what is counted")
 check(0.05 < images["mfu"] < 0.6, f"MFU of resnet-50: {images['mfu']}")
 if images["pace"] != 1:
-    check("the factor fitted to this framework" in " ".join(succeed("predict", "resnet-50", "--cluster", "dgx-a100", "--workers", "8").out.split()), "pace in words")
+    check("the factor fitted to runs of these kernels" in " ".join(succeed("predict", "resnet-50", "--cluster", "dgx-a100", "--workers", "8").out.split()), "pace in words")
 text = succeed("predict", "resnet-50", "--cluster", "dgx-a100", "--workers", "8").out
 check("samples/s" in text and "tokens" not in text, "text speaks of samples")
 grown = conforms(answer("plan", "resnet-50", "--cluster", "dgx-a100", "--workers", "8..64"), "plan resnet-50")

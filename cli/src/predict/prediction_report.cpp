@@ -274,7 +274,7 @@ std::string interval_words(Prediction const& prediction) {
 }
 
 std::string pace_words(double pace) {
-    return pace == 1.0 ? "" : "; computation x" + significant(pace) + ": the factor fitted to this framework";
+    return pace == 1.0 ? "" : "; computation x" + significant(pace) + ": the factor fitted to runs of these kernels";
 }
 
 std::string verdict_of(PredictionReport const& report) { return verdict(report); }

@@ -45,7 +45,7 @@ TimeScale scale_of_run(Seconds longest);
 std::string step_words(training::Prediction const& prediction);
 std::string interval_words(training::Prediction const& prediction);
 
-/// "; computation x0.61: the factor fitted to this framework"; empty where there is none.
+/// "; computation x0.61: the factor fitted to runs of these kernels"; empty where there is none.
 std::string pace_words(double pace);
 
 /// Numbers that --require may ask about; without values where `answer` is null.

@@ -182,7 +182,7 @@ std::string note_words(RooflineNote note, RooflineAnswer const& report) {
                "time is that of their bytes";
     case RooflineNote::framework_pace:
         return "predicted computation is x" + significant(report.step->prediction.pace) +
-               ": the factor fitted to this framework, whose kernels fuse what is counted apart here; below the roof "
+               ": the factor fitted to runs of these kernels, which fuse what is counted apart here; below the roof "
                "is "
                "possible";
     case RooflineNote::calibrated_above_measured:
