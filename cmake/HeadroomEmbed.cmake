@@ -1,6 +1,7 @@
 # What the programs hold inside, so that they need nothing beside them at run time.
 
 add_executable(headroom_embed "${PROJECT_SOURCE_DIR}/tools/embed.cpp")
+target_include_directories(headroom_embed PRIVATE "${PROJECT_SOURCE_DIR}/io/include")
 target_link_libraries(headroom_embed PRIVATE headroom_flags)
 
 # headroom_embed_files(OUT ROOT SPACE FUNCTION FILE...): a source file that holds these files, named relative to ROOT,

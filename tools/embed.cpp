@@ -1,6 +1,8 @@
 // embed ROOT LIST OUTPUT NAMESPACE FUNCTION: writes a C++ source that holds the files named in LIST (one path per
 // line, relative to ROOT, sorted) byte for byte, as NAMESPACE::FUNCTION().
 
+#include "headroom/io/embedded.hpp"
+
 #include <cstddef>
 #include <fstream>
 #include <iostream>
@@ -62,7 +64,7 @@ void write_source(std::ostream& out, std::string const& root, std::vector<std::s
         std::string const content = read_file(root + "/" + path);
         out << "    {\"" << path << "\", std::string_view{\n";
         write_literals(out, content);
-        out << "        , " << content.size() << "}},\n";
+        out << "        , " << content.size() << "}, " << headroom::io::fnv1a(content) << "ULL},\n";
     }
     out << "}};\n\n}  // namespace\n\nstd::span<headroom::io::EmbeddedFile const> " << function
         << "() { return files; }\n\n}  // namespace " << space << "\n";

@@ -4,6 +4,7 @@
 #include "records/cluster.hpp"
 #include "records/records.hpp"
 
+#include "headroom/io/embedded.hpp"
 #include "headroom/io/file.hpp"
 
 #include <fmt/format.h>
@@ -102,7 +103,8 @@ struct Catalog::Index {
         for (auto const& path : files) {
             contents.push_back(std::make_unique<std::string>(read_file(path, record_limit)));
             overlay.add({kind_of_folder(path.parent_path().filename().string())->kind, path.stem().string(),
-                         path.string(), *contents.back()});
+                         path.string(), *contents.back()},
+                        fnv1a(*contents.back()));
         }
     }
 

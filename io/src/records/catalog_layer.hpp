@@ -49,10 +49,10 @@ struct KeptRecord {
 /// Records of each kind by file stem.
 struct CatalogLayer {
     std::array<std::map<std::string, KeptRecord, std::less<>>, record_kinds.size()> records;
-    std::uint64_t hash = 0xcbf29ce484222325ULL; ///< FNV-1a over names and texts, in the order in which they came
+    std::uint64_t hash = 0xcbf29ce484222325ULL; ///< of names and texts, in the order in which they came
 
     /// Adds a record, unless there is one of its name.
-    void add(RecordText&& record);
+    void add(RecordText&& record, std::uint64_t hash_of_text);
     [[nodiscard]] KeptRecord const* find(RecordKind kind, std::string_view stem) const;
 };
 

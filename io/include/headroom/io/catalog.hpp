@@ -104,7 +104,7 @@ public:
     [[nodiscard]] training::CalibrationSet calibration(std::string_view name) const;
     /// The constants by which NCCL chooses how to run a collective.
     [[nodiscard]] network::NcclTuning nccl_tuning() const;
-    /// FNV-1a over all embedded records and overlays: stamped on every result.
+    /// FNV-1a over names and texts of all embedded records and overlays: stamped on every result.
     [[nodiscard]] std::string hash() const;
 
 private:
