@@ -161,8 +161,12 @@ TEST(Catalog, NoAliasMeansTwoRecords) {
             EXPECT_EQ(embedded().text(kind, name).name, name);
             owner.emplace(normalised(name), name);
         }
-        for (auto const& alias : embedded().names_and_aliases(kind)) {
-            EXPECT_NO_THROW(static_cast<void>(embedded().text(kind, alias))) << alias;
+        auto const names = embedded().names(kind);
+        auto next = names.begin();
+        std::string record;
+        for (auto const& alias : embedded().names_and_aliases(kind)) { // aliases stand behind their name
+            if (next != names.end() && alias == *next) { record = *next++; }
+            EXPECT_NO_THROW(EXPECT_EQ(embedded().text(kind, alias).name, record)) << alias;
         }
         EXPECT_EQ(owner.size(), embedded().names(kind).size()) << "two names differ in punctuation only";
     }
@@ -395,6 +399,17 @@ TEST(Records, HybridsAndPairsOfStacksAreRead) {
     auto const& scan = hybrid.state_space;
     EXPECT_EQ(std::vector({scan.heads, scan.head_dim, scan.groups, scan.state, scan.convolution}),
               std::vector({8, 16, 2, 32, 3}));
+    // Expectation: the letters of the mixers repeat over four layers.
+    Model const mixed = read_model(changed(small_model, "layers = 2", "layers = 4") +
+                                       "[layers]\nwindow = 8\nmixers = \"WAS\"\n"
+                                       "[state_space]\nheads = 8\nhead_dim = 16\nstate = 32\n",
+                                   "m.toml");
+    auto const kinds = block_kinds(mixed);
+    ASSERT_EQ(kinds.size(), 4U);
+    EXPECT_EQ(std::vector({kinds[0].window, kinds[1].window, kinds[3].window}), std::vector({8, 0, 8}));
+    EXPECT_EQ(kinds[1].mixer, Mixer::attention);
+    EXPECT_EQ(kinds[2].mixer, Mixer::state_space);
+    EXPECT_THAT(model_fault(model_with("[layers]\nmixers = \"AX\"\n")), HasSubstr("layers.mixers: unknown letter 'X'"));
     Model const pair = read_model(model_with("[layers]\nencoder = 1\ndecoder_length = 0.25\n"), "m.toml");
     EXPECT_EQ(pair.encoder_layers, 1);
     EXPECT_EQ(pair.decoder_length, 0.25);
