@@ -214,7 +214,7 @@ ServedModel served_model(Model const& model, Accelerator const& accelerator, Fra
                     .etp = plan.tp,
                     .precision = computed_in(accelerator, plan.weights),
                     .overlap = Overlap::off};
-    served.vocabulary = laid_out_vocabulary(model, plan.tp, framework);
+    served.vocabulary = model.vocab; // held as it is: padding is of training frameworks
     auto const runs = block_runs(model);
     for (auto const& program : step_program(model, served.shape, framework).blocks) {
         ServedBlock block{.count = program.count * stage_share(model, plan) * plan.pp, .issue = program.issue};
