@@ -2,6 +2,7 @@
 // line, relative to ROOT, sorted) byte for byte, as NAMESPACE::FUNCTION().
 
 #include <cstddef>
+#include <cstdint>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -18,6 +19,13 @@ std::string read_file(std::string const& path) {
     std::ifstream in{path, std::ios::binary};
     if (!in) throw std::runtime_error{path + ": cannot be read"};
     return {std::istreambuf_iterator<char>{in}, std::istreambuf_iterator<char>{}};
+}
+
+/// FNV-1a, as `headroom::io::fnv1a`: the program need not pass over what it holds.
+std::uint64_t hash_of(std::string_view content) {
+    std::uint64_t hash = 0xcbf29ce484222325ULL;
+    for (char const c : content) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+    return hash;
 }
 
 /// A raw string delimiter whose closing sequence does not occur in `content`.
@@ -62,7 +70,7 @@ void write_source(std::ostream& out, std::string const& root, std::vector<std::s
         std::string const content = read_file(root + "/" + path);
         out << "    {\"" << path << "\", std::string_view{\n";
         write_literals(out, content);
-        out << "        , " << content.size() << "}},\n";
+        out << "        , " << content.size() << "}, " << hash_of(content) << "ULL},\n";
     }
     out << "}};\n\n}  // namespace\n\nstd::span<headroom::io::EmbeddedFile const> " << function
         << "() { return files; }\n\n}  // namespace " << space << "\n";

@@ -31,10 +31,11 @@ std::map<std::string, std::string> files_on_disk() {
 
 TEST(Embedded, HoldsEveryDataFileByteForByte) {
     auto const expected = files_on_disk();
-    for (auto const& [path, content] : embedded_files()) {
+    for (auto const& [path, content, hash] : embedded_files()) {
         auto const file = expected.find(std::string{path});
         ASSERT_NE(file, expected.end()) << path << " is embedded but not on disk";
         EXPECT_TRUE(file->second == content) << path << " differs from the file on disk";
+        EXPECT_EQ(hash, fnv1a(fnv1a_start, content)) << path;
     }
     EXPECT_EQ(embedded_files().size(), expected.size());
 }

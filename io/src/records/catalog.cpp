@@ -2,6 +2,7 @@
 
 #include "records/catalog_layer.hpp"
 #include "records/cluster.hpp"
+#include "records/model_names.hpp"
 #include "records/records.hpp"
 
 #include "headroom/io/file.hpp"
@@ -102,7 +103,8 @@ struct Catalog::Index {
         for (auto const& path : files) {
             contents.push_back(std::make_unique<std::string>(read_file(path, record_limit)));
             overlay.add({kind_of_folder(path.parent_path().filename().string())->kind, path.stem().string(),
-                         path.string(), *contents.back()});
+                         path.string(), *contents.back()},
+                        fnv1a(fnv1a_start, *contents.back()));
         }
     }
 
@@ -134,6 +136,18 @@ struct Catalog::Index {
             if (overlay.find(kind, stem) == nullptr) { ordered.push_back(&record.text); }
         }
         return ordered;
+    }
+
+    /// Every name and alias of a model, in the texts of the records.
+    [[nodiscard]] std::vector<ModelSpelling> model_spellings() const {
+        std::vector<ModelSpelling> spellings;
+        for (auto const* record : overlays_first(RecordKind::model)) {
+            spellings.push_back({record->name, record->name});
+            each_text(value_text(record->content, "aliases"), [&](std::string_view alias) {
+                spellings.push_back({record->name, alias});
+            });
+        }
+        return spellings;
     }
 
     /// Records of a kind by name, whatever their origin.
@@ -169,13 +183,34 @@ std::vector<std::string> Catalog::names_and_aliases(RecordKind kind) const {
 
 RecordText const& Catalog::text(RecordKind kind, std::string_view name_or_alias) const {
     if (auto const* record = index_->find(kind, name_or_alias)) { return *record; }
-    std::string hint = did_you_mean(name_or_alias, names_and_aliases(kind));
+    if (kind == RecordKind::model) {
+        if (auto const* record = index_->find(kind, model_named_like(name_or_alias).record)) { return *record; }
+    }
+    std::string hint = suggestion(kind, name_or_alias);
     if (hint.empty()) { hint = fmt::format("`headroom catalog list` shows the {} records", name_of(kind)); }
     refuse("catalog", fmt::format("unknown {} {}", name_of(kind), headroom::quoted(name_or_alias)),
            "no record has this name or alias", hint);
 }
 
 bool Catalog::has_model(std::string_view name) const { return index_->find(RecordKind::model, name) != nullptr; }
+
+ModelNameReading Catalog::model_named_like(std::string_view name) const {
+    return has_model(name) ? ModelNameReading{} : read_model_name(name, index_->model_spellings());
+}
+
+std::string Catalog::suggestion(RecordKind kind, std::string_view name) const {
+    constexpr std::size_t most = 6;
+    if (kind == RecordKind::model) {
+        auto models = models_that_begin_with(name, index_->model_spellings());
+        std::size_t const more = models.size() > most ? models.size() - most : 0;
+        models.resize(models.size() - more);
+        if (!models.empty()) {
+            return fmt::format("choose from {}{}", fmt::join(models, ", "),
+                               more > 0 ? fmt::format(" and {} more", more) : "");
+        }
+    }
+    return did_you_mean(name, names_and_aliases(kind));
+}
 
 bool Catalog::has_accelerator(std::string_view name) const {
     return index_->find(RecordKind::accelerator, name) != nullptr;

@@ -1,7 +1,5 @@
 #include "records/catalog_layer.hpp"
 
-#include "headroom/io/embedded.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,25 +7,17 @@
 namespace headroom::io {
 namespace {
 
-std::uint64_t fnv1a(std::uint64_t hash, std::string_view text) {
-    for (char const c : text) {
-        hash ^= static_cast<unsigned char>(c);
-        hash *= 0x100000001b3ULL;
-    }
-    return hash;
-}
-
 std::unique_ptr<CatalogLayer> read_embedded() {
     auto layer = std::make_unique<CatalogLayer>();
     constexpr std::string_view root = "catalog/", suffix = ".toml";
-    for (auto const& [path, content] : embedded_files()) {
+    for (auto const& [path, content, content_hash] : embedded_files()) {
         if (!path.starts_with(root) || !path.ends_with(suffix)) { continue; }
         auto const slash = path.rfind('/');
         if (slash < root.size()) { continue; }
         auto const* info = kind_of_folder(path.substr(root.size(), slash - root.size()));
         if (info == nullptr) { continue; }
         auto const stem = path.substr(slash + 1, path.size() - slash - 1 - suffix.size());
-        layer->add({info->kind, std::string{stem}, fmt::format("embedded:{}", path), content});
+        layer->add({info->kind, std::string{stem}, fmt::format("embedded:{}", path), content}, content_hash);
     }
     return layer;
 }
@@ -39,8 +29,8 @@ KindInfo const* kind_of_folder(std::string_view folder) {
     return found == record_kinds.end() ? nullptr : &*found;
 }
 
-void CatalogLayer::add(RecordText&& record) {
-    hash = fnv1a(fnv1a(hash, record.name), record.content);
+void CatalogLayer::add(RecordText&& record, std::uint64_t content_hash) {
+    hash = fnv1a(hash, record.name) ^ content_hash;
     auto const [place, is_new] = records[index_of(record.kind)].try_emplace(record.name);
     if (is_new) { place->second.text = std::move(record); }
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headroom/io/catalog.hpp"
+#include "headroom/io/embedded.hpp"
 
 #include <any>
 #include <array>
@@ -49,10 +50,10 @@ struct KeptRecord {
 /// Records of each kind by file stem.
 struct CatalogLayer {
     std::array<std::map<std::string, KeptRecord, std::less<>>, record_kinds.size()> records;
-    std::uint64_t hash = 0xcbf29ce484222325ULL; ///< FNV-1a over names and texts, in the order in which they came
+    std::uint64_t hash = fnv1a_start; ///< over names and hashes of the texts, in the order in which they came
 
     /// Adds a record, unless there is one of its name.
-    void add(RecordText&& record);
+    void add(RecordText&& record, std::uint64_t content_hash);
     [[nodiscard]] KeptRecord const* find(RecordKind kind, std::string_view stem) const;
 };
 
