@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 namespace headroom::io {
 
@@ -222,14 +223,15 @@ void read_workload(Section workload, Model& model) {
 void read_sections(Section root, Model& model) {
     for (Section& entry : root.sections("operator")) { model.operators.push_back(read_operator(entry)); }
     std::string mixers;
-    if (root.has("layers")) { read_layers(root.section("layers"), model, mixers); }
+    std::optional<Section> layers; // one: each asks for its own keys
+    if (root.has("layers")) { read_layers(layers.emplace(root.section("layers")), model, mixers); }
     read_dimensions(root.section("dimensions"), model);
     if (root.has("architecture")) { read_architecture(root.section("architecture"), model); }
     if (root.has("moe")) { read_experts(root.section("moe"), model); }
     if (root.has("latent_attention")) { read_latent_attention(root.section("latent_attention"), model.latent); }
     if (root.has("indexer")) { read_indexer(root.section("indexer"), model.indexer); }
     if (root.has("state_space")) { read_state_space(root.section("state_space"), model.state_space); }
-    if (!mixers.empty()) { read_mixers(root.section("layers"), mixers, model); }
+    if (!mixers.empty()) { read_mixers(*layers, mixers, model); }
     if (root.has("workload")) { read_workload(root.section("workload"), model); }
 }
 

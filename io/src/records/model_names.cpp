@@ -42,10 +42,10 @@ NameWords words_of(std::string_view name) {
     return words;
 }
 
-/// Whether a word is a number of parameters: "8b", "1.3b", "560m".
+/// Whether a word is a number with a unit: "8b", "1.3b", "560m", "1.6gf".
 bool is_size(std::string_view word) {
     auto const end = word.find_first_not_of("0123456789.");
-    return end != 0 && end + 1 == word.size() && std::string_view{"bmkt"}.find(word[end]) != std::string_view::npos;
+    return end != 0 && end != std::string_view::npos;
 }
 
 /// Words written together. Sizes stand apart and keep their dot, which versions lose: "3.1 8b" and "31-8b" are the same,
