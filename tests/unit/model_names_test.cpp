@@ -113,6 +113,7 @@ TEST(ModelNames, ANameWithoutItsSizeListsTheSizes) {
         EXPECT_THAT(refusal(name), HasSubstr("choose from llama-3-8b, llama-3-70b, llama-3-405b")) << name;
     }
     EXPECT_THAT(refusal("llama"), HasSubstr(" and "));
+    EXPECT_THAT(refusal("swin-tiny"), HasSubstr("did you mean 'swin-t'?"));
     EXPECT_EQ(embedded().suggestion(RecordKind::node, "dgx-h10"), "did you mean 'dgx-h100'?");
 }
 

@@ -204,6 +204,7 @@ std::string Catalog::suggestion(RecordKind kind, std::string_view name) const {
         auto models = models_that_begin_with(name, index_->model_spellings());
         std::size_t const more = models.size() > most ? models.size() - most : 0;
         models.resize(models.size() - more);
+        if (models.size() == 1) { return fmt::format("did you mean '{}'?", models.front()); }
         if (!models.empty()) {
             return fmt::format("choose from {}{}", fmt::join(models, ", "),
                                more > 0 ? fmt::format(" and {} more", more) : "");
