@@ -85,7 +85,7 @@ TABLE = [
     (["predict", "llama-3-8b", *H100], 2, "--workers"),
     # names
     (["plan", "llama-3-8", *H100], 2, "did you mean 'llama-3-8b'?"),
-    (["plan", "llama-13b-chat", *H100], 2, "did you mean 'llama-13b'?"),
+    (["plan", "llama-13b-awq", *H100], 2, "did you mean 'llama-13b'?"),
     (["plan", "llama-3-8b", "--cluster", "dgx-h10"], 2, "did you mean 'dgx-h100'?"),
     ([*EIGHT, "--framework", "megatrom-core"], 2, "did you mean 'megatron-core'?"),
     ([*EIGHT, "--precision", "bf17"], 2, "did you mean 'bf16'?"),

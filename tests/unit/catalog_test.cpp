@@ -353,6 +353,16 @@ TEST(Records, ImpossibleShapesAreRefused) {
                 HasSubstr("top_k: 3 of 2 experts"));
 }
 
+TEST(Records, MixersPlaceTheLayersThatSeeEverything) {
+    auto const text = changed(small_model, "layers = 2", "layers = 22") +
+                      "max_positions = 1024\n[layers]\nwindow = 128\nmixers = \"AWW\"\n";
+    auto const kinds = block_kinds(read_model(text, "m.toml"));
+    // Expectation: layers 0, 3 ... 21 of ModernBERT-base, the first one among them.
+    EXPECT_EQ(std::ranges::count(kinds, 0, &BlockKind::window), 8);
+    EXPECT_EQ(kinds.front().window, 0);
+    EXPECT_EQ(kinds.at(1).window, 128);
+}
+
 /// The small model with further sections.
 std::string model_with(std::string_view sections) { return small_model + std::string{sections}; }
 

@@ -55,6 +55,44 @@ constexpr std::array torchvision{
     Published{"efficientnet-b0", 5'288'548, 0.386},    Published{"efficientnet-b4", 19'341'616, 4.394},
 };
 
+// Further weights of torchvision; pictures of 224 x 224, those of EfficientNet of the size of their record.
+constexpr std::array torchvision_later{
+    Published{"efficientnet-b1", 7'794'184, 0.687},
+    Published{"efficientnet-b2", 9'109'994, 1.088},
+    Published{"efficientnet-b3", 12'233'232, 1.827},
+    Published{"efficientnet-b5", 30'389'784, 10.266},
+    Published{"efficientnet-b6", 43'040'704, 19.068},
+    Published{"efficientnet-b7", 66'347'960, 37.746},
+    Published{"efficientnet-v2-s", 21'458'488, 8.366},
+    Published{"efficientnet-v2-m", 54'139'356, 24.582},
+    Published{"efficientnet-v2-l", 118'515'272, 56.08},
+    Published{"convnext-t", 28'589'128, 4.456},
+    Published{"convnext-s", 50'223'688, 8.684},
+    Published{"convnext-b", 88'591'464, 15.355},
+    Published{"convnext-l", 197'767'336, 34.361},
+    Published{"swin-t", 28'288'354, 4.491},
+    Published{"swin-s", 49'606'258, 8.741},
+    Published{"swin-b", 87'768'224, 15.431},
+    Published{"densenet-161", 28'681'000, 7.728},
+    Published{"densenet-169", 14'149'480, 3.36},
+    Published{"densenet-201", 20'013'928, 4.291},
+    Published{"wide-resnet-101-2", 126'886'696, 22.753},
+    Published{"resnext-101-64x4d", 83'455'272, 15.46},
+    Published{"mobilenet-v3-small", 2'542'856, 0.057},
+    Published{"mobilenet-v3-large", 5'483'032, 0.217},
+    Published{"regnet-y-400mf", 4'344'144, 0.402},
+    Published{"regnet-y-1.6gf", 11'202'430, 1.612},
+    Published{"regnet-y-8gf", 39'381'472, 8.473},
+    Published{"regnet-y-16gf", 83'590'140, 15.912},
+    Published{"regnet-y-32gf", 145'046'770, 32.28},
+    Published{"regnet-x-400mf", 5'495'976, 0.414},
+    Published{"regnet-x-3.2gf", 15'296'552, 3.177},
+    Published{"regnet-x-32gf", 107'811'560, 31.736},
+    Published{"vgg-11", 132'863'336, 7.609},
+    Published{"vgg-13", 133'047'848, 11.308},
+    Published{"vgg-19", 143'667'240, 19.632},
+};
+
 // Model table of osmr/imgclsmob, pytorch/README.md: 8003.45 and 8012.73 M, norms and activations counted too.
 constexpr std::array imgclsmob{
     Published{"resnext-101-32x4d", 44'177'704, 8.00345},
@@ -70,6 +108,7 @@ void expect_as_published(Published const& one) {
 
 TEST(OperatorModels, CountAsTorchvisionStates) {
     for (auto const& one : torchvision) { expect_as_published(one); }
+    for (auto const& one : torchvision_later) { expect_as_published(one); }
 }
 
 TEST(OperatorModels, CountAsTheTableOfImgclsmobStates) {

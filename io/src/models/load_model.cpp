@@ -113,8 +113,7 @@ fs::path cached_config(std::string_view id) {
 }
 
 [[noreturn]] void unknown_model(Catalog const& catalog, std::string const& what) {
-    std::vector<std::string> const names = catalog.names_and_aliases(RecordKind::model);
-    std::string hint = did_you_mean(what, names);
+    std::string hint = catalog.suggestion(RecordKind::model, what);
     if (hint.empty()) { hint = "`headroom catalog list` shows the models; a config.json describes another"; }
     refuse("model", fmt::format("unknown model {}", headroom::quoted(what)),
            "neither in the catalog, nor a file, nor in the local hub cache", hint);
@@ -125,6 +124,11 @@ fs::path cached_config(std::string_view id) {
 bool names_model_file(std::string const& what) {
     return what.ends_with(".toml") || what.ends_with(".json") || is_there(what) || is_folder(what) ||
            !cached_config(what).empty();
+}
+
+ModelNameReading model_meant_by(Catalog const& catalog, std::string const& what) {
+    if (catalog.has_model(what)) { return {catalog.text(RecordKind::model, what).name, {}}; }
+    return names_model_file(what) ? ModelNameReading{} : catalog.model_named_like(what);
 }
 
 ModelFile read_model_file(Catalog const& catalog, std::string const& what) {
@@ -142,6 +146,12 @@ ModelFile read_model_file(Catalog const& catalog, std::string const& what) {
 
 Model load_model(Catalog const& catalog, std::string const& what, std::vector<std::string>* notes) {
     if (catalog.has_model(what)) { return catalog.model(what); }
+    if (auto const [record, reason] = model_meant_by(catalog, what); !record.empty()) {
+        if (notes != nullptr) {
+            notes->push_back(fmt::format("{} is read as {}{}{}", what, record, reason.empty() ? "" : ": ", reason));
+        }
+        return catalog.model(record);
+    }
     ModelFile file = read_model_file(catalog, what);
     if (notes != nullptr) { add_notes(file, *notes); }
     return std::move(file.config.model);

@@ -29,10 +29,11 @@ KnownFact parameters_of(Catalog const& catalog, std::string const& name, Model c
     ParameterCount const count = count_parameters(model);
     std::string value = format_count(count.total) + " parameters";
     if (count.active < count.total * 0.999) { value += ", " + format_count(count.active) + " active"; }
-    if (!catalog.has_model(name)) { return {"model", std::move(value), "its file"}; }
-    std::string const published = catalog.published_count(name).source;
+    std::string const record = model_meant_by(catalog, name).record;
+    if (record.empty()) { return {"model", std::move(value), "its file"}; }
+    std::string const published = catalog.published_count(record).source;
     return {"model", std::move(value),
-            published.empty() ? source_in(catalog, RecordKind::model, name, true) : published};
+            published.empty() ? source_in(catalog, RecordKind::model, record, true) : published};
 }
 
 } // namespace

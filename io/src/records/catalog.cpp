@@ -2,6 +2,7 @@
 
 #include "records/catalog_layer.hpp"
 #include "records/cluster.hpp"
+#include "records/model_names.hpp"
 #include "records/records.hpp"
 
 #include "headroom/io/embedded.hpp"
@@ -138,6 +139,18 @@ struct Catalog::Index {
         return ordered;
     }
 
+    /// Every name and alias of a model, in the texts of the records.
+    [[nodiscard]] std::vector<ModelSpelling> model_spellings() const {
+        std::vector<ModelSpelling> spellings;
+        for (auto const* record : overlays_first(RecordKind::model)) {
+            spellings.push_back({record->name, record->name});
+            each_text(value_text(record->content, "aliases"), [&](std::string_view alias) {
+                spellings.push_back({record->name, alias});
+            });
+        }
+        return spellings;
+    }
+
     /// Records of a kind by name, whatever their origin.
     [[nodiscard]] std::vector<RecordText const*> by_name(RecordKind kind) const {
         auto records = overlays_first(kind);
@@ -171,13 +184,35 @@ std::vector<std::string> Catalog::names_and_aliases(RecordKind kind) const {
 
 RecordText const& Catalog::text(RecordKind kind, std::string_view name_or_alias) const {
     if (auto const* record = index_->find(kind, name_or_alias)) { return *record; }
-    std::string hint = did_you_mean(name_or_alias, names_and_aliases(kind));
+    if (kind == RecordKind::model) {
+        if (auto const* record = index_->find(kind, model_named_like(name_or_alias).record)) { return *record; }
+    }
+    std::string hint = suggestion(kind, name_or_alias);
     if (hint.empty()) { hint = fmt::format("`headroom catalog list` shows the {} records", name_of(kind)); }
     refuse("catalog", fmt::format("unknown {} {}", name_of(kind), headroom::quoted(name_or_alias)),
            "no record has this name or alias", hint);
 }
 
 bool Catalog::has_model(std::string_view name) const { return index_->find(RecordKind::model, name) != nullptr; }
+
+ModelNameReading Catalog::model_named_like(std::string_view name) const {
+    return has_model(name) ? ModelNameReading{} : read_model_name(name, index_->model_spellings());
+}
+
+std::string Catalog::suggestion(RecordKind kind, std::string_view name) const {
+    constexpr std::size_t most = 6;
+    if (kind == RecordKind::model) {
+        auto models = models_that_begin_with(name, index_->model_spellings());
+        std::size_t const more = models.size() > most ? models.size() - most : 0;
+        models.resize(models.size() - more);
+        if (models.size() == 1) { return fmt::format("did you mean '{}'?", models.front()); }
+        if (!models.empty()) {
+            return fmt::format("choose from {}{}", fmt::join(models, ", "),
+                               more > 0 ? fmt::format(" and {} more", more) : "");
+        }
+    }
+    return did_you_mean(name, names_and_aliases(kind));
+}
 
 bool Catalog::has_accelerator(std::string_view name) const {
     return index_->find(RecordKind::accelerator, name) != nullptr;

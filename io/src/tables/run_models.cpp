@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace headroom::io {
@@ -52,24 +53,14 @@ Model with_experts(RunCells const& row, Model model, bool known) {
 
 } // namespace
 
-std::string name_in_catalog(std::string const& written, std::function<bool(std::string const&)> const& knows) {
-    if (knows(written)) { return written; }
-    for (char const* const bracket : {" [", " ("}) {
-        std::string part = written.substr(0, written.find(bracket));
-        if (knows(part)) { return part; }
+std::string name_in_catalog(std::string const& written, Catalog const& catalog) {
+    if (catalog.has_model(written)) { return written; }
+    std::array const parts{written.substr(0, written.find(" [")), written.substr(0, written.find(" ("))};
+    for (std::string const& part : parts) {
+        if (catalog.has_model(part)) { return part; }
     }
-    constexpr std::string_view variants = "hf it chat instruct base v0.1 v0.2 v0.3";
-    std::string name = written.substr(written.find('/') + 1); // without its organisation
-    for (bool variant = true; variant;) {                     // "-Instruct-v0.2": without what it was tuned for
-        if (knows(name)) { return name; }
-        bool const meta = name.size() > 5 && same_caseless(name.substr(0, 5), "meta-");
-        if (meta && knows(name.substr(5))) { return name.substr(5); }
-        auto const cut = std::min(name.find_last_of("-_ "), name.size());
-        variant = false;
-        for (std::string_view left = variants; !left.empty() && cut < name.size();) {
-            variant = same_caseless(next_word(left), std::string_view{name}.substr(cut + 1)) || variant;
-        }
-        name.resize(cut);
+    for (std::string const& part : parts) {
+        if (std::string record = catalog.model_named_like(part).record; !record.empty()) { return record; }
     }
     return written;
 }
@@ -78,7 +69,9 @@ std::string RunModels::catalog_name(RunCells const& row) const {
     std::string const whole{row.text("model_name")};
     auto const size = heading_size(row.text("source_path_or_table"));
     if (std::string sized = whole + "-" + std::string{size}; !size.empty() && knows(sized)) { return sized; }
-    return name_in_catalog(whole, [this](std::string const& name) { return knows(name); });
+    auto found = names_.find(whole);
+    if (found == names_.end()) { found = names_.emplace(whole, name_in_catalog(whole, catalog_)).first; }
+    return found->second;
 }
 
 Model RunModels::model(RunCells const& row, PublishedRun& run) {

@@ -5,16 +5,15 @@
 #include "headroom/io/catalog.hpp"
 #include "headroom/training/model.hpp"
 
-#include <functional>
 #include <map>
 #include <string>
 
 namespace headroom::io {
 
 /// The name by which the catalog has a model: as written, without what is added to it in brackets ("ResNet-50 v1.5
-/// [PaddlePaddle]"), or of the hub without organisation and kind of tuning ("Qwen/Qwen2.5-7B-Instruct"); as written where
-/// it has none.
-std::string name_in_catalog(std::string const& written, std::function<bool(std::string const&)> const& knows);
+/// [PaddlePaddle]"), or the record that `Catalog::model_named_like` reads ("Qwen/Qwen2.5-7B-Instruct"); as written where it
+/// has none.
+std::string name_in_catalog(std::string const& written, Catalog const& catalog);
 
 /// The models that rows of a table of published runs name or describe; remembers records that many rows share.
 class RunModels {
@@ -40,6 +39,7 @@ private:
     Catalog const& catalog_;
     std::map<std::string, training::Model> models_;
     mutable std::map<std::string, bool> known_;
+    mutable std::map<std::string, std::string> names_; ///< in the catalog, of those that rows state
 };
 
 } // namespace headroom::io

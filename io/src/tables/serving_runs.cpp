@@ -191,8 +191,7 @@ void resolve(RunCells const& row, Catalog const& catalog, ServedMachines& machin
     run.plan.weights = format_of(row, "weights_precision");
     run.plan.cache = format_of(row, "cache_precision");
     run.plan.most_sequences = run.plan.prefill_chunk = 1; // what activations take is left to the share of memory
-    std::string const model =
-        name_in_catalog(run.model_name, [&](std::string const& name) { return catalog.has_model(name); });
+    std::string const model = name_in_catalog(run.model_name, catalog);
     if (!catalog.has_model(model)) {
         throw Skip{"model " + headroom::quoted(run.model_name) + " is not in the catalog"};
     }

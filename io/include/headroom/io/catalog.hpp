@@ -63,6 +63,11 @@ struct PublishedCount {
     std::string source;  ///< where they are printed
 };
 
+/// Record that a name means which is neither a record's name nor an alias, and why; empty where there is none.
+struct ModelNameReading {
+    std::string record, reason;
+};
+
 /// Records by name: overlays first (`--catalog`, ./headroom/catalog, XDG), then embedded. A record
 /// replaces a record whole. Parsed lazily: only what is asked for, by file stem, then by alias.
 class Catalog {
@@ -77,7 +82,7 @@ public:
     [[nodiscard]] std::vector<std::string> names(RecordKind kind) const;
     /// Names and aliases of the records of a kind, for suggestions on a mistyped name.
     [[nodiscard]] std::vector<std::string> names_and_aliases(RecordKind kind) const;
-    /// The record's text. Errors: InputError{usage}, naming the nearest when there is none.
+    /// The record's text; of a model also by a name that `model_named_like` reads. Errors: InputError{usage} with `suggestion`.
     [[nodiscard]] RecordText const& text(RecordKind kind, std::string_view name_or_alias) const;
 
     [[nodiscard]] Accelerator accelerator(std::string_view name) const;
@@ -85,7 +90,13 @@ public:
     /// Kind of model that a record states ("dense", "moe", "hybrid"), and its published parameters.
     [[nodiscard]] std::string model_kind(std::string_view name) const;
     [[nodiscard]] PublishedCount published_count(std::string_view name) const;
+    /// Whether a record has this name or alias.
     [[nodiscard]] bool has_model(std::string_view name) const;
+    /// Reads a name of a tuned variant or a copy as that of the model whose dimensions it has: "org/Llama-3-8B-Instruct" is
+    /// llama-3-8b. A name that is a record's, or that says more than that, is not read.
+    [[nodiscard]] ModelNameReading model_named_like(std::string_view name) const;
+    /// Hint on a name that no record has: the models whose names continue it, else the nearest name; empty where none is near.
+    [[nodiscard]] std::string suggestion(RecordKind kind, std::string_view name) const;
     [[nodiscard]] bool has_accelerator(std::string_view name) const;
     [[nodiscard]] bool has_node(std::string_view name) const;
     [[nodiscard]] bool has_link(std::string_view name) const;
@@ -121,6 +132,10 @@ struct ModelFile {
 ModelFile read_model_file(Catalog const& catalog, std::string const& what);
 /// Whether a text names a file, rather than a record of the catalog.
 bool names_model_file(std::string const& what);
+
+/// The catalog's record of a model as a person names it; a file or a folder of that name goes before a name that is only
+/// like that of a record.
+ModelNameReading model_meant_by(Catalog const& catalog, std::string const& what);
 
 /// A model from what a person names: catalog name, config.json (file or folder), or a .toml file.
 /// `notes` receives which keys were used and which were ignored.
