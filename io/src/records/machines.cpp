@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 
@@ -45,7 +46,27 @@ std::optional<int> take_count(std::string& text) {
 }
 
 bool is_known(Catalog const& catalog, std::string const& name) {
-    return catalog.has_node(name) || catalog.has_accelerator(name);
+    return catalog.has_node(name) || record_in_words(catalog, RecordKind::accelerator, name).has_value();
+}
+
+/// Chips of a slice of TPUs by its name, which counts the two cores of each up to v5p: "v4-32" is 16, "v5litepod-16" 16.
+std::optional<Counted> tpu_slice(std::string_view what) {
+    struct Slices {
+        std::string_view name, chip;
+        int cores;
+    };
+    constexpr std::array kinds{Slices{"v2", "tpu-v2", 2},      Slices{"v3", "tpu-v3", 2},
+                               Slices{"v4", "tpu-v4", 2},      Slices{"v5p", "tpu-v5p", 2},
+                               Slices{"v5e", "tpu-v5e", 1},    Slices{"v5litepod", "tpu-v5e", 1},
+                               Slices{"v5lite", "tpu-v5e", 1}, Slices{"v6e", "tpu-v6e", 1}};
+    auto const dash = what.find_last_of("-_ ");
+    if (dash == what.npos) { return std::nullopt; }
+    std::string const kind = normalised(what.substr(0, dash));
+    std::optional<int> const number = number_in(what.substr(dash + 1));
+    auto const found = std::ranges::find_if(
+        kinds, [&](Slices const& one) { return kind == one.name || kind == "tpu" + std::string{one.name}; });
+    if (!number || found == kinds.end() || *number % found->cores != 0) { return std::nullopt; }
+    return Counted{.first = *number / found->cores, .second = {}, .name = std::string{found->chip}};
 }
 
 Counted counted(Catalog const& catalog, std::string const& what) {
@@ -134,12 +155,13 @@ void use_part_of_node(Cluster& cluster, int used, std::string_view where) {
 std::string name_without_count(Catalog const& catalog, std::string const& what) { return counted(catalog, what).name; }
 
 bool names_machines(Catalog const& catalog, std::string const& what) {
-    return is_known(catalog, what) || is_known(catalog, name_without_count(catalog, what));
+    return tpu_slice(what) || is_known(catalog, what) || is_known(catalog, name_without_count(catalog, what));
 }
 
 Machines load_machines(Catalog const& catalog, std::string const& what) {
     bool const is_plain = what.ends_with(".toml") || catalog.has_node(what) || catalog.has_accelerator(what);
-    Counted const text = is_plain ? Counted{} : counted(catalog, what);
+    std::optional<Counted> const slice = is_plain ? std::nullopt : tpu_slice(what);
+    Counted text = is_plain ? Counted{} : slice.value_or(counted(catalog, what));
     bool const is_node = text.first && catalog.has_node(text.name);
     if (is_node && !text.second) {
         Cluster cluster = catalog.cluster(text.name);
@@ -147,7 +169,13 @@ Machines load_machines(Catalog const& catalog, std::string const& what) {
                                           std::int64_t{*text.first} * cluster.accelerators_per_node);
         return {.cluster = std::move(cluster), .nodes = text.first, .workers = {}, .reading = std::move(reading)};
     }
-    if (text.first && !is_node && catalog.has_accelerator(text.name)) { return of_accelerators(catalog, text); }
+    auto const chip = record_in_words(catalog, RecordKind::accelerator, text.name);
+    if (text.first && !is_node && chip) {
+        text.name = *chip;
+        Machines machines = of_accelerators(catalog, text);
+        if (slice) { machines.reading += ", by the name of the slice"; }
+        return machines;
+    }
     return {.cluster = load_cluster(catalog, what), .nodes = {}, .workers = {}, .reading = {}};
 }
 
