@@ -268,10 +268,11 @@ TEST(UntunedShare, LeavesVectorUnitsAlone) {
 TEST(LikelyFramework, FollowsModelMachineAndJob) {
     auto const& catalog = training::catalog();
     auto const likely = [&](char const* model, char const* node, PartialStrategy const& given = {},
-                            std::optional<int> year = {}) {
-        return likely_framework(catalog.model(model), catalog.cluster(node), given, year);
+                            std::optional<int> year = {}, int workers = 64) {
+        return likely_framework(catalog.model(model), catalog.cluster(node), given, workers, year);
     };
-    PartialStrategy lora, sharded, split;
+    PartialStrategy lora, sharded, split, compiled;
+    compiled.compiled = true;
     lora.trained = Trained::lora;
     sharded.zero = 3;
     split.tp = 2;
@@ -289,6 +290,13 @@ TEST(LikelyFramework, FollowsModelMachineAndJob) {
         EXPECT_EQ(likely(model, "dgx-h100"), "pytorch") << model;
     }
     EXPECT_EQ(likely("bert-large", "dgx-h100", split), "megatron-core");
+    EXPECT_EQ(likely("gpt2-124m", "dgx-h100", {}, {}, 8), "pytorch") << "one node";
+    EXPECT_EQ(likely("llama-3-8b", "dgx-h100", {}, {}, 8), "pytorch-fsdp") << "128 GB of state";
+    EXPECT_EQ(likely("llama-3-8b", "dgx-h100", {}, {}, 1), "pytorch");
+    EXPECT_EQ(likely("llama-3-8b", "dgx-h100", split, {}, 8), "megatron-core");
+    EXPECT_EQ(likely("llama-3-8b", "dgx-h100", {}, {}, 16), "megatron-core");
+    EXPECT_EQ(likely("llama-3-8b", "dgx-h100", compiled), "pytorch-fsdp");
+    EXPECT_EQ(likely("gpt2-124m", "dgx-h100", compiled), "pytorch");
     EXPECT_EQ(likely("llama-3-8b", "tpu-v5p-host", sharded, 2020), "maxtext");
     EXPECT_EQ(likely("resnet-50", "tpu-v3-host"), "tensorflow2-official");
     EXPECT_EQ(likely("llama-3-8b", "gaudi2-node"), "optimum-habana");
@@ -303,7 +311,7 @@ TEST(LikelyFramework, IsForEveryMachine) {
             given.zero = zero;
             for (char const* model : {"llama-3-8b", "bert-large", "resnet-50"}) {
                 Cluster const cluster = catalog.cluster(name);
-                Framework const likely = catalog.framework(likely_framework(catalog.model(model), cluster, given));
+                Framework const likely = catalog.framework(likely_framework(catalog.model(model), cluster, given, 8));
                 auto const& vendors = likely.vendors;
                 EXPECT_TRUE(vendors.empty() || std::ranges::count(vendors, cluster.accelerator.vendor) == 1)
                     << name << " " << model << " " << likely.name;

@@ -715,7 +715,34 @@ std::string recognised_as(std::vector<FrameworkRecogniser> const& words, std::st
     auto const table = read_csv("source_repo_or_paper,source_path_or_table,model_name\n" + csv_cell(source) + "," +
                                     csv_cell(place) + "," + csv_cell(model) + "\n",
                                 "own.csv");
-    return recognised(words, RunCells{table, table.records.at(0), "own.csv"});
+    return recognised(words, RunCells{table, table.records.at(0), "own.csv"}).name;
+}
+
+TEST(Recognised, ReadsRepositoriesBeforeTheirOwners) {
+    auto const table = recognisers(training::catalog());
+    EXPECT_EQ(recognised_as(table, "huggingface/nanotron docs/benchmark.md"), "nanotron");
+    EXPECT_EQ(recognised_as(table, "Lightning-AI/lit-gpt tutorials"), "litgpt");
+    EXPECT_EQ(recognised_as(table, "Zheng et al. 2024, LlamaFactory"), "") << "inside a word";
+    EXPECT_EQ(recognised_as(table, "openlm-research/open_llama"), "");
+}
+
+/// The framework of a row with these cells.
+std::string framework_from(std::string const& source, std::string const& sharding, std::string const& notes) {
+    auto const table = read_csv("source_repo_or_paper,zero_stage_or_fsdp,notes\n" + csv_cell(source) + "," +
+                                    csv_cell(sharding) + "," + csv_cell(notes) + "\n",
+                                "own.csv");
+    return framework_of(training::catalog(), recognisers(training::catalog()),
+                        RunCells{table, table.records.at(0), "own.csv"});
+}
+
+TEST(FrameworkOfARow, IsNamedByClausesThatSayNothingElse) {
+    EXPECT_EQ(framework_from("a page", "", "GPT-NeoX, flash attention; derived"), "gpt-neox");
+    EXPECT_EQ(framework_from("a page", "DeepSpeed ZeRO-3", "HF Trainer; batch 4"), "hf-deepspeed");
+    EXPECT_EQ(framework_from("huggingface/blog post", "DeepSpeed ZeRO-2", "bf16"), "hf-deepspeed");
+    EXPECT_EQ(framework_from("a page", "", "Composer 0.19, torch 2.2"), "llm-foundry");
+    EXPECT_EQ(framework_from("a page", "", "faster than Megatron-LM; measured by its author"), "") << "a remark";
+    EXPECT_EQ(framework_from("a page", "", "torchtitan; nanotron"), "") << "two of them";
+    EXPECT_EQ(framework_from("pytorch/torchtitan", "", "nanotron"), "torchtitan") << "the source goes first";
 }
 
 TEST(Recognised, TakesTheLongestWordThenTheYear) {

@@ -271,4 +271,12 @@ std::optional<std::string> framework_in_words(Catalog const& catalog, std::strin
     return name.empty() ? std::nullopt : std::optional{name};
 }
 
+std::string framework_in_clauses(Catalog const& catalog, std::vector<std::string> const& clauses) {
+    std::set<std::string> found;
+    for (std::string const& clause : clauses) {
+        if (auto const name = framework_in_words(catalog, clause)) { found.insert(*name); }
+    }
+    return joined_framework(catalog, found);
+}
+
 } // namespace headroom::io

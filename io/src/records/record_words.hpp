@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace headroom::io {
 
@@ -19,5 +20,8 @@ std::optional<std::string> node_named_in(Catalog const& catalog, std::string_vie
 /// Framework that words mean: "HF Trainer + DeepSpeed ZeRO-3" is hf-deepspeed, "Megatron-LM core_r0.8" megatron-core, "FSDP2
 /// (torchtitan 0.1)" torchtitan. None where a word is not understood, or where two frameworks are named.
 std::optional<std::string> framework_in_words(Catalog const& catalog, std::string_view text);
+
+/// The one framework that clauses name which say nothing else; empty where none or several are named.
+std::string framework_in_clauses(Catalog const& catalog, std::vector<std::string> const& clauses);
 
 } // namespace headroom::io

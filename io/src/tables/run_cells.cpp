@@ -1,10 +1,12 @@
 #include "tables/run_cells.hpp"
 
 #include "records/record.hpp"
+#include "records/record_words.hpp"
 #include "tables/cell_text.hpp"
 #include "tables/phrases.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/io/words.hpp"
 
 #include <fmt/format.h>
 
@@ -12,6 +14,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 namespace headroom::io {
 
@@ -189,48 +192,74 @@ std::vector<FrameworkRecogniser> recognisers(Catalog const& catalog) {
 
 namespace {
 
-/// Length of the words found; zero when one of "here & there" is not where it belongs: the first part in the source's
-/// name, the others in its table, next to the model's name, or in the cells of sharding and overlap.
-std::size_t matched(std::string_view source, std::string_view table, std::string_view words) {
+/// Words of a record that a row has; `length` is zero where one of "here & there" is not where it belongs: the first part in the
+/// source's name, the others in its table, next to the model's name, or in the cells of sharding and overlap.
+struct MatchedWords {
     std::size_t length = 0;
+    bool of_owner = false; ///< one part, all of it before the "/" of "owner/repository"
+};
+
+MatchedWords matched(std::string_view source, std::string_view table, std::string_view words) {
+    MatchedWords found;
     std::string_view place = source;
     while (!words.empty()) {
         auto const end = std::min(words.find(" & "), words.size());
         auto const part = words.substr(0, end);
-        if (part.empty() || !contains(place, part)) { return 0; }
-        length += part.size();
+        auto const at = part.empty() ? part.npos : find_phrase(place, part);
+        if (at == part.npos) { return {}; }
+        bool const alone = found.length == 0 && end == words.size();
+        found.of_owner = alone && find_phrase(place, part, place.find('/')) == part.npos &&
+                         place.find('/') != part.npos && place.find('/') >= at + part.size();
+        found.length += part.size();
         words.remove_prefix(std::min(words.size(), end + 3));
         place = table;
     }
-    return length;
+    return found;
 }
+
+/// Software whose owner has repositories of many kinds: "huggingface/nanotron", "Lightning-AI/litgpt".
+bool is_general(std::string_view framework) { return framework.starts_with("hf-trainer") || framework == "lightning"; }
 
 } // namespace
 
-std::string recognised(std::vector<FrameworkRecogniser> const& table, RunCells const& row) {
+RecognisedFramework recognised(std::vector<FrameworkRecogniser> const& table, RunCells const& row) {
     auto const source = in_lower_case(row.text("source_repo_or_paper"));
     auto const place =
         in_lower_case(fmt::format("{} | {} | {} | {}", row.text("source_path_or_table"), row.text("model_name"),
                                   row.text("zero_stage_or_fsdp"), row.text("overlap_flags")));
     auto const year = row.year();
     FrameworkRecogniser const* best = nullptr;
-    std::size_t best_length = 0;
+    std::pair<bool, std::size_t> best_rank; // an owner of many repositories last, then the longer words
     auto const fits_year = [year](FrameworkRecogniser const& one) { return !year || one.year <= *year; };
     for (auto const& candidate : table) {
         for (auto const& word : candidate.words) {
-            std::size_t const length = matched(source, place, word);
-            if (length == 0) { continue; }
-            bool const longer = length > best_length;
-            bool const same = length == best_length && best != nullptr;
+            MatchedWords const found = matched(source, place, word);
+            if (found.length == 0) { continue; }
+            std::pair const rank{!found.of_owner || !is_general(candidate.framework), found.length};
+            bool const longer = best == nullptr || rank > best_rank;
+            bool const same = best != nullptr && rank == best_rank;
             bool const later = same && fits_year(candidate) && (!fits_year(*best) || candidate.year > best->year);
             bool const earlier = same && !fits_year(candidate) && !fits_year(*best) && candidate.year < best->year;
             if (longer || later || earlier) {
                 best = &candidate;
-                best_length = length;
+                best_rank = rank;
             }
         }
     }
-    return best != nullptr ? best->framework : std::string{};
+    return best != nullptr ? RecognisedFramework{best->framework, !best_rank.first} : RecognisedFramework{};
+}
+
+std::string framework_of(Catalog const& catalog, std::vector<FrameworkRecogniser> const& table, RunCells const& row) {
+    auto const own = framework_in_words(catalog, row.text("framework"));
+    if (own) { return *own; }
+    auto const by_source = recognised(table, row);
+    if (!by_source.name.empty() && !by_source.by_owner) { return by_source.name; }
+    std::vector<std::string> clauses{std::string{row.text("zero_stage_or_fsdp")}, by_source.name};
+    for (std::string const& clause : clauses_of(row.text("notes"))) {
+        for (auto& part : words::split(clause, ',')) { clauses.push_back(std::move(part)); }
+    }
+    std::string const stated = framework_in_clauses(catalog, clauses);
+    return stated.empty() ? by_source.name : stated;
 }
 
 } // namespace headroom::io

@@ -66,7 +66,18 @@ struct FrameworkRecogniser {
     std::vector<std::string> words;
 };
 std::vector<FrameworkRecogniser> recognisers(Catalog const& catalog);
+/// Framework that a source is recognised as; no name where none is.
+struct RecognisedFramework {
+    std::string name;
+    bool by_owner =
+        false; ///< by the owner of a repository who has many kinds of them, "huggingface/nanotron" as Hugging Face
+};
 /// The record with the longest matching words ("here & there": in the source's name, and in its table or the model's), then the latest that is not younger than `year`.
-std::string recognised(std::vector<FrameworkRecogniser> const& table, RunCells const& row);
+RecognisedFramework recognised(std::vector<FrameworkRecogniser> const& table, RunCells const& row);
+
+/// Framework of a row: that of its own column; else of its source; where that is Hugging Face by the owner of its repository, or none,
+/// the one that clauses of the notes and the cell of sharding name, in which nothing else is said ("HF Trainer", "Composer 0.19").
+/// Empty where none is named.
+std::string framework_of(Catalog const& catalog, std::vector<FrameworkRecogniser> const& table, RunCells const& row);
 
 } // namespace headroom::io
