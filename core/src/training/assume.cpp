@@ -485,13 +485,13 @@ std::string likely_framework(Model const& model, Cluster const& cluster, Partial
     bool const cards = consumer || links.starts_with("pcie") || links.ends_with("-bridge");
     bool const splits = given.tp.value_or(1) > 1 || given.pp.value_or(1) > 1 || given.ep.value_or(1) > 1;
     bool const lora = given.trained == Trained::lora, sharded = given.zero == 3;
-    if (chip.starts_with("tpu")) { return model.operators.empty() ? "maxtext" : "tensorflow2-official"; }
+    if (chip.starts_with("tpu")) { return "maxtext"; }
     if (chip.starts_with("gaudi")) { return "optimum-habana"; }
     if (chip.starts_with("trainium")) { return "neuronx-distributed"; }
     if (!splits && (lora || cards || !model.is_decoder())) {
         return sharded ? "hf-fsdp" : lora ? "hf-trainer" : "pytorch";
     }
-    bool const one_node = workers > 0 && workers <= cluster.accelerators_per_node;
+    bool const one_node = workers > 0 && workers <= cluster.accelerators_per_node && model.moe.experts == 0;
     if (sharded || (!splits && (one_node || given.compiled))) {
         constexpr double state_bytes = 16.0,
                          left_for_activations = 0.25; // 32-bit weights, gradients and moments of Adam

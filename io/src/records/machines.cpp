@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
+#include <cmath>
 #include <optional>
 
 namespace headroom::io {
@@ -49,24 +49,14 @@ bool is_known(Catalog const& catalog, std::string const& name) {
     return catalog.has_node(name) || record_in_words(catalog, RecordKind::accelerator, name).has_value();
 }
 
-/// Chips of a slice of TPUs by its name, which counts the two cores of each up to v5p: "v4-32" is 16, "v5litepod-16" 16.
-std::optional<Counted> tpu_slice(std::string_view what) {
-    struct Slices {
-        std::string_view name, chip;
-        int cores;
-    };
-    constexpr std::array kinds{Slices{"v2", "tpu-v2", 2},      Slices{"v3", "tpu-v3", 2},
-                               Slices{"v4", "tpu-v4", 2},      Slices{"v5p", "tpu-v5p", 2},
-                               Slices{"v5e", "tpu-v5e", 1},    Slices{"v5litepod", "tpu-v5e", 1},
-                               Slices{"v5lite", "tpu-v5e", 1}, Slices{"v6e", "tpu-v6e", 1}};
-    auto const dash = what.find_last_of("-_ ");
-    if (dash == what.npos) { return std::nullopt; }
-    std::string const kind = normalised(what.substr(0, dash));
-    std::optional<int> const number = number_in(what.substr(dash + 1));
-    auto const found = std::ranges::find_if(
-        kinds, [&](Slices const& one) { return kind == one.name || kind == "tpu" + std::string{one.name}; });
-    if (!number || found == kinds.end() || *number % found->cores != 0) { return std::nullopt; }
-    return Counted{.first = *number / found->cores, .second = {}, .name = std::string{found->chip}};
+/// The chips of a slice of TPUs that a text names.
+std::optional<Counted> named_slice(Catalog const& catalog, std::string_view what) {
+    auto const slice = tpu_slice(what);
+    auto const chip = slice ? record_in_words(catalog, RecordKind::accelerator, slice->accelerator) : std::nullopt;
+    bool const whole =
+        chip && slice->chips >= 1.0 && slice->chips <= largest_count && std::fmod(slice->chips, 1.0) == 0.0;
+    if (!whole) { return std::nullopt; }
+    return Counted{.first = static_cast<int>(slice->chips), .second = {}, .name = *chip};
 }
 
 Counted counted(Catalog const& catalog, std::string const& what) {
@@ -155,12 +145,13 @@ void use_part_of_node(Cluster& cluster, int used, std::string_view where) {
 std::string name_without_count(Catalog const& catalog, std::string const& what) { return counted(catalog, what).name; }
 
 bool names_machines(Catalog const& catalog, std::string const& what) {
-    return tpu_slice(what) || is_known(catalog, what) || is_known(catalog, name_without_count(catalog, what));
+    return named_slice(catalog, what) || is_known(catalog, what) ||
+           is_known(catalog, name_without_count(catalog, what));
 }
 
 Machines load_machines(Catalog const& catalog, std::string const& what) {
     bool const is_plain = what.ends_with(".toml") || catalog.has_node(what) || catalog.has_accelerator(what);
-    std::optional<Counted> const slice = is_plain ? std::nullopt : tpu_slice(what);
+    std::optional<Counted> const slice = is_plain ? std::nullopt : named_slice(catalog, what);
     Counted text = is_plain ? Counted{} : slice.value_or(counted(catalog, what));
     bool const is_node = text.first && catalog.has_node(text.name);
     if (is_node && !text.second) {

@@ -14,6 +14,14 @@ namespace headroom::io {
 /// name or alias in any order: "RTX 4090 Laptop" and "A100X" are none.
 std::optional<std::string> record_in_words(Catalog const& catalog, RecordKind kind, std::string_view text);
 
+/// Accelerator and chips of a slice of TPUs by its name, which counts TensorCores, two a chip, or of v5e and v6e chips: "v5p-128" has
+/// 64, "TPU v5litepod-256" 256.
+struct TpuSlice {
+    std::string accelerator;
+    double chips = 0.0;
+};
+std::optional<TpuSlice> tpu_slice(std::string_view name);
+
 /// Name of the node of which a description holds a name or alias as whole words: "AWS p5.48xlarge, 2 of them".
 std::optional<std::string> node_named_in(Catalog const& catalog, std::string_view description);
 

@@ -14,6 +14,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 namespace headroom::io {
@@ -61,9 +62,14 @@ std::optional<int> RunCells::integer(std::string_view column) const {
 
 std::optional<int> RunCells::year() const {
     auto const source = text("source_repo_or_paper");
-    for (std::size_t i = 0; i + 4 < source.size(); ++i) { // a four-digit year followed by '-'
-        bool const starts = (source[i] == '2' && source[i + 1] == '0') && (i == 0 || !digit(source[i - 1]));
-        if (starts && digit(source[i + 2]) && digit(source[i + 3]) && source[i + 4] == '-') {
+    for (std::size_t i = 0; i + 4 <= source.size();
+         ++i) { // "2021-04-09", "Shoeybi et al. 2019", not "arXiv 2004.08900"
+        bool const starts = source[i] == '2' && source[i + 1] == '0' &&
+                            (i == 0 || std::isalpha(static_cast<unsigned char>(source[i - 1])) == 0) &&
+                            (i == 0 || (!digit(source[i - 1]) && source[i - 1] != '.'));
+        char const after = i + 4 < source.size() ? source[i + 4] : ' ';
+        bool const ends = !digit(after) && after != '.' && std::isalpha(static_cast<unsigned char>(after)) == 0;
+        if (starts && ends && digit(source[i + 2]) && digit(source[i + 3])) {
             return 2000 + 10 * (source[i + 2] - '0') + (source[i + 3] - '0');
         }
     }
@@ -181,8 +187,9 @@ std::vector<FrameworkRecogniser> recognisers(Catalog const& catalog) {
         auto const& text = catalog.text(RecordKind::framework, name);
         Record record{text.content, text.origin};
         Section root = record.root();
-        FrameworkRecogniser row{name, 0, {}};
+        FrameworkRecogniser row{name, 0, {}, {}};
         root.read("year", row.year, {0, 3000});
+        root.read("vendors", row.vendors);
         root.read("recognise", row.words);
         for (auto& word : row.words) { word = in_lower_case(word); }
         table.push_back(std::move(row));
@@ -222,7 +229,8 @@ bool is_general(std::string_view framework) { return framework.starts_with("hf-t
 
 } // namespace
 
-RecognisedFramework recognised(std::vector<FrameworkRecogniser> const& table, RunCells const& row) {
+RecognisedFramework recognised(std::vector<FrameworkRecogniser> const& table, RunCells const& row,
+                               std::string_view vendor) {
     auto const source = in_lower_case(row.text("source_repo_or_paper"));
     auto const place =
         in_lower_case(fmt::format("{} | {} | {} | {}", row.text("source_path_or_table"), row.text("model_name"),
@@ -246,19 +254,28 @@ RecognisedFramework recognised(std::vector<FrameworkRecogniser> const& table, Ru
             }
         }
     }
-    return best != nullptr ? RecognisedFramework{best->framework, !best_rank.first} : RecognisedFramework{};
+    if (best == nullptr) { return {}; }
+    bool const runs =
+        best->vendors.empty() || vendor.empty() || std::ranges::find(best->vendors, vendor) != best->vendors.end();
+    return {best->framework, best_rank.first && runs};
 }
 
-std::string framework_of(Catalog const& catalog, std::vector<FrameworkRecogniser> const& table, RunCells const& row) {
+std::string framework_of(Catalog const& catalog, std::vector<FrameworkRecogniser> const& table, RunCells const& row,
+                         std::string_view vendor) {
     auto const own = framework_in_words(catalog, row.text("framework"));
     if (own) { return *own; }
-    auto const by_source = recognised(table, row);
-    if (!by_source.name.empty() && !by_source.by_owner) { return by_source.name; }
-    std::vector<std::string> clauses{std::string{row.text("zero_stage_or_fsdp")}, by_source.name};
+    auto const by_source = recognised(table, row, vendor);
+    if (by_source.sure) { return by_source.name; }
+    std::vector<std::string> clauses{std::string{row.text("zero_stage_or_fsdp")}};
+    if (is_general(by_source.name)) { clauses.push_back(by_source.name); }
+    std::ranges::copy(words::split(row.text("source_path_or_table"), '/'), std::back_inserter(clauses));
     for (std::string const& clause : clauses_of(row.text("notes"))) {
-        for (auto& part : words::split(clause, ',')) { clauses.push_back(std::move(part)); }
+        for (auto const& part : words::split(clause, ',')) { clauses.push_back(part.substr(0, part.find('('))); }
     }
     std::string const stated = framework_in_clauses(catalog, clauses);
+    if (stated == "deepspeed-zero") {
+        return "hf-deepspeed";
+    } // an engine alone: around it is most often Hugging Face's model
     return stated.empty() ? by_source.name : stated;
 }
 

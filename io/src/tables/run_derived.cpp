@@ -84,22 +84,6 @@ std::optional<double> take_count(std::string_view& name) {
     return std::nullopt;
 }
 
-/// "v5p-128", "TPU v5litepod-256": a slice is named by its TensorCores, two a chip, or of v5e and v6e by its chips.
-std::optional<double> take_slice(std::string& name) {
-    std::string key;
-    for (char const c : name) { key += c == '_' ? '-' : lowered(c); }
-    auto const version = key.find('v'), dash = key.rfind('-');
-    auto const count = dash == key.npos ? std::nullopt : decimal_number(std::string_view{key}.substr(dash + 1));
-    bool const begins = version == 0 || (key.starts_with("tpu") && version <= 4);
-    if (!count || !begins || version + 2 > dash) { return std::nullopt; }
-    std::string const kind = key.substr(version, dash - version);
-    bool const chips = kind == "v5e" || kind == "v5litepod" || kind == "v6e",
-               cores = kind == "v2" || kind == "v3" || kind == "v4" || kind == "v5p";
-    if (!chips && !cores) { return std::nullopt; }
-    name = "tpu-" + kind;
-    return chips ? *count : *count / 2.0;
-}
-
 /// Counts of accelerators and nodes that a row states, and those of its cell of accelerators.
 class Counts {
 public:
@@ -177,9 +161,12 @@ void read_accelerator(CsvTable& table, std::vector<int>& used, std::size_t row, 
         name = trimmed_line(name.substr(0, cut));
     }
     std::string read{name};
-    auto const chips = take_slice(read);
+    auto const slice = tpu_slice(read);
+    if (slice) { read = slice->accelerator; }
     if (read != whole) { table.records[row].cells[static_cast<std::size_t>(table.column("accelerator"))] = read; }
-    if (chips) { return counts.add("accelerators_total", *chips * first.value_or(1.0) * slices_of(table, used, row)); }
+    if (slice) {
+        return counts.add("accelerators_total", slice->chips * first.value_or(1.0) * slices_of(table, used, row));
+    }
     bool const chip = !catalog.has_node(read) && record_in_words(catalog, RecordKind::accelerator, read).has_value();
     auto const node = chip ? std::nullopt : record_in_words(catalog, RecordKind::node, read);
     if (Cluster const rack = node ? catalog.cluster(*node) : Cluster{};

@@ -214,7 +214,7 @@ private:
 
     Framework framework(RunCells const& row, Question const& question, PublishedRun& run, PartialStrategy const& given,
                         int workers) {
-        std::string name = framework_of(catalog_, frameworks_, row);
+        std::string name = framework_of(catalog_, frameworks_, row, question.cluster.accelerator.vendor);
         if (unnamed_ || name.empty()) {
             name = likely_framework(question.model, question.cluster, given, workers, row.year());
             run.assumed.push_back("framework = " + name);
