@@ -81,7 +81,7 @@ private:
         if (!partial_.precision) {
             if (peak_rate(cluster_.accelerator, s.precision).base() <= 0.0) { s.precision = Precision::bf16; }
             if (s.precision == Precision::bf16 && cluster_.accelerator.peak.bf16.base() <= 0.0) {
-                s.precision = Precision::fp16;
+                s.precision = cluster_.accelerator.peak.fp16.base() > 0.0 ? Precision::fp16 : Precision::fp32;
             }
             note("precision", std::string{name_of(s.precision)}, "default of " + framework_.name);
         }
