@@ -100,18 +100,19 @@ TEST(Kernels, OfFp8WithFinerScalesAreSlower) {
     EXPECT_EQ(rate(Precision::bf16, Fp8Recipe::block), rate(Precision::bf16, Fp8Recipe::tensorwise));
 }
 
-TEST(Fabric, OfCardsWithoutPeerToPeerIsShared) {
-    // Expectation: all cards of a host of 2019 share the way through its memory; a host of 2023 carries what PCIe does.
+TEST(Fabric, OfCardsWithoutPeerToPeerGoesThroughTheHost) {
+    // Expectation: in a host of 2019 each card of a ring has the same rate, however many there are, as bus bandwidth is measured; a
+    // host of 2023 carries what PCIe does.
     auto const constants = training::fitted().values();
     auto const rate = [&](char const* name, int workers) {
         return calibrated_fabric(congested(training::catalog().cluster(name), 0.0, workers), constants)
             .scale_up.bandwidth.base();
     };
-    EXPECT_NEAR(rate("rtx-3090-pcie-8", 8), constants[Constant::host_path] / 8, 1.0);
-    EXPECT_NEAR(rate("rtx-3090-pcie-8", 2), constants[Constant::host_path] / 2, 1.0);
-    EXPECT_NEAR(rate("rtx-3090-pcie-8", 16), constants[Constant::host_path] / 8, 1.0); // of one node
+    for (int const workers : {2, 8, 16}) {
+        EXPECT_NEAR(rate("rtx-3090-pcie-8", workers), constants[Constant::host_path], 1.0);
+        EXPECT_EQ(rate("rtx-4090-pcie-8", workers), rate("rtx-4090-pcie-8", 2));
+    }
     EXPECT_GT(rate("rtx-a5000-pcie-8", 8), rate("rtx-3090-pcie-8", 2));
-    EXPECT_EQ(rate("rtx-4090-pcie-8", 8), rate("rtx-4090-pcie-8", 2));
     EXPECT_FALSE(training::catalog().cluster("rtx-2080-ti-nvlink-2").through_host); // its link is a bridge
 }
 
@@ -268,10 +269,11 @@ TEST(UntunedShare, LeavesVectorUnitsAlone) {
 TEST(LikelyFramework, FollowsModelMachineAndJob) {
     auto const& catalog = training::catalog();
     auto const likely = [&](char const* model, char const* node, PartialStrategy const& given = {},
-                            std::optional<int> year = {}) {
-        return likely_framework(catalog.model(model), catalog.cluster(node), given, year);
+                            std::optional<int> year = {}, int workers = 64) {
+        return likely_framework(catalog.model(model), catalog.cluster(node), given, workers, year);
     };
-    PartialStrategy lora, sharded, split;
+    PartialStrategy lora, sharded, split, compiled;
+    compiled.compiled = true;
     lora.trained = Trained::lora;
     sharded.zero = 3;
     split.tp = 2;
@@ -289,8 +291,16 @@ TEST(LikelyFramework, FollowsModelMachineAndJob) {
         EXPECT_EQ(likely(model, "dgx-h100"), "pytorch") << model;
     }
     EXPECT_EQ(likely("bert-large", "dgx-h100", split), "megatron-core");
+    EXPECT_EQ(likely("gpt2-124m", "dgx-h100", {}, {}, 8), "pytorch") << "one node";
+    EXPECT_EQ(likely("llama-3-8b", "dgx-h100", {}, {}, 8), "pytorch-fsdp") << "128 GB of state";
+    EXPECT_EQ(likely("llama-3-8b", "dgx-h100", {}, {}, 1), "pytorch");
+    EXPECT_EQ(likely("llama-3-8b", "dgx-h100", split, {}, 8), "megatron-core");
+    EXPECT_EQ(likely("llama-3-8b", "dgx-h100", {}, {}, 16), "megatron-core");
+    EXPECT_EQ(likely("mixtral-8x7b", "dgx-h100", {}, {}, 8), "megatron-core");
+    EXPECT_EQ(likely("llama-3-8b", "dgx-h100", compiled), "pytorch-fsdp");
+    EXPECT_EQ(likely("gpt2-124m", "dgx-h100", compiled), "pytorch");
     EXPECT_EQ(likely("llama-3-8b", "tpu-v5p-host", sharded, 2020), "maxtext");
-    EXPECT_EQ(likely("resnet-50", "tpu-v3-host"), "tensorflow2-official");
+    EXPECT_EQ(likely("resnet-50", "tpu-v3-host"), "maxtext");
     EXPECT_EQ(likely("llama-3-8b", "gaudi2-node"), "optimum-habana");
     EXPECT_EQ(likely("llama-3-8b", "aws-trn2"), "neuronx-distributed");
 }
@@ -303,7 +313,7 @@ TEST(LikelyFramework, IsForEveryMachine) {
             given.zero = zero;
             for (char const* model : {"llama-3-8b", "bert-large", "resnet-50"}) {
                 Cluster const cluster = catalog.cluster(name);
-                Framework const likely = catalog.framework(likely_framework(catalog.model(model), cluster, given));
+                Framework const likely = catalog.framework(likely_framework(catalog.model(model), cluster, given, 8));
                 auto const& vendors = likely.vendors;
                 EXPECT_TRUE(vendors.empty() || std::ranges::count(vendors, cluster.accelerator.vendor) == 1)
                     << name << " " << model << " " << likely.name;

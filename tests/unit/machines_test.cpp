@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+#include <utility>
+
 namespace {
 
 using namespace headroom;
@@ -21,6 +25,33 @@ TEST(Machines, NumbersBeforeAndBehindNames) {
     EXPECT_TRUE(io::load_machines(catalog, "dgx-h100").reading.empty());
     EXPECT_THROW(io::load_machines(catalog, "8xnothing"), InputError);
     EXPECT_THROW(io::load_machines(catalog, "0xH100"), InputError);
+}
+
+TEST(Machines, PartsAreKnownByTheirWords) {
+    io::Catalog const catalog;
+    for (char const* text : {"8xA100-40G", "8x A100 40GB", "8xNVIDIA A100 SXM4 40GB", "A100-40G:8"}) {
+        io::Machines const cards = io::load_machines(catalog, text);
+        EXPECT_EQ(cards.workers, 8) << text;
+        EXPECT_EQ(cards.cluster.accelerator.name, "a100-sxm-40gb") << text;
+    }
+    EXPECT_EQ(io::load_machines(catalog, "A100 80G").cluster.accelerator.name, "a100-sxm-80gb");
+    EXPECT_THROW(io::load_machines(catalog, "8xA100-60G"), InputError) << "no A100 has 60 GB";
+    EXPECT_THROW(io::load_machines(catalog, "8x RTX 4090 Laptop"), InputError);
+}
+
+TEST(Machines, NamesOfTpuSlicesCountCoresUpToV5p) {
+    io::Catalog const catalog;
+    std::map<std::string, std::pair<std::string, int>> const chips{
+        {"v4-32", {"tpu-v4", 16}},           {"tpu-v5p-128", {"tpu-v5p", 64}},  {"v3-32", {"tpu-v3", 16}},
+        {"v5litepod-256", {"tpu-v5e", 256}}, {"TPU v5e-256", {"tpu-v5e", 256}}, {"v6e-64", {"tpu-v6e", 64}}};
+    for (auto const& [text, expected] : chips) {
+        io::Machines const slice = io::load_machines(catalog, text);
+        EXPECT_EQ(slice.cluster.accelerator.name, expected.first) << text;
+        EXPECT_EQ(slice.workers, expected.second) << text;
+        EXPECT_TRUE(io::names_machines(catalog, text)) << text;
+    }
+    EXPECT_THROW(io::load_machines(catalog, "v4-31"), InputError) << "half a chip";
+    EXPECT_THROW(io::load_machines(catalog, "v9-32"), InputError);
 }
 
 TEST(Machines, PartOfANodeKeepsSharesOfNics) {

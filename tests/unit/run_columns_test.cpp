@@ -86,10 +86,12 @@ TEST(RunColumns, AcceleratorsOfNodesAndOfCells) {
               16);
     EXPECT_EQ(workers(run_of("model,gpu,seq_len,gbs,step time (s)", "llama-3-8b,8xH100 SXM5 80GB,4096,64,2")), 8);
     EXPECT_EQ(workers(run_of("model,gpu,gpus,seq_len,gbs,step time (s)", "llama-3-8b,8x H100,16,4096,64,2")), 16);
-    PublishedRun const limited =
-        run_of("model,gpu,gpus,seq_len,gbs,step time (s)", "llama-3-8b,H100 (500W),8,4096,64,2");
-    ASSERT_TRUE(limited.question.has_value()) << limited.skipped_reason;
-    EXPECT_EQ(limited.question->cluster.accelerator.power_limit, 500.0 * units::watt);
+    for (char const* limited : {"H100 (500W)", "H100 500 W", "H100-96GB [500 watts]", "\"H100 (HBM3, 500 W)\""}) {
+        PublishedRun const run =
+            run_of("model,gpu,gpus,seq_len,gbs,step time (s)", std::string{"llama-3-8b,"} + limited + ",8,4096,64,2");
+        ASSERT_TRUE(run.question.has_value()) << limited << ": " << run.skipped_reason;
+        EXPECT_EQ(run.question->cluster.accelerator.power_limit, 500.0 * units::watt) << limited;
+    }
     EXPECT_NE(run_of("model,gpu,gpus,nodes,gpus_per_node,seq_len,gbs,step time (s)", "llama-3-8b,H100,8,2,8,4096,64,2")
                   .skipped_reason,
               ""); // 8 or 16

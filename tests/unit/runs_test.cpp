@@ -715,7 +715,58 @@ std::string recognised_as(std::vector<FrameworkRecogniser> const& words, std::st
     auto const table = read_csv("source_repo_or_paper,source_path_or_table,model_name\n" + csv_cell(source) + "," +
                                     csv_cell(place) + "," + csv_cell(model) + "\n",
                                 "own.csv");
-    return recognised(words, RunCells{table, table.records.at(0), "own.csv"});
+    return recognised(words, RunCells{table, table.records.at(0), "own.csv"}).name;
+}
+
+TEST(Recognised, ReadsRepositoriesBeforeTheirOwners) {
+    auto const table = recognisers(training::catalog());
+    EXPECT_EQ(recognised_as(table, "huggingface/nanotron docs/benchmark.md"), "nanotron");
+    EXPECT_EQ(recognised_as(table, "Lightning-AI/lit-gpt tutorials"), "litgpt");
+    EXPECT_EQ(recognised_as(table, "Zheng et al. 2024, LlamaFactory"), "") << "inside a word";
+    EXPECT_EQ(recognised_as(table, "openlm-research/open_llama"), "");
+    EXPECT_EQ(recognised_as(table, "huggingface/pytorch-image-models results"), "pytorch");
+    EXPECT_EQ(recognised_as(table, "Shoeybi et al. 2019, Megatron-LM (arXiv 1909.08053)"), "megatron-2021")
+        << "its year";
+    EXPECT_EQ(recognised_as(table, "Megatron-LM (arXiv 2004.08900)"), "megatron-core") << "a number";
+}
+
+TEST(Runs, OfImageTransformersHaveClassesAndSeeAllTokens) {
+    // Expectation: of a ViT without a vocabulary one token of 197 meets 1,000 classes, not each a vocabulary of words.
+    auto const runs =
+        read_runs("id,source_family,model_name,arch,layers,hidden,heads,seq_len,accelerator,accelerators_total,"
+                  "precision,global_batch_sequences,samples_per_s\n1,own,ViT-Ti/16,vit,12,192,3,197,A100-80GB,1,"
+                  "bf16,256,5000\n",
+                  "own.csv", training::catalog());
+    ASSERT_TRUE(runs.at(0).question);
+    EXPECT_EQ(runs.at(0).question->model.vocab, 1000);
+    EXPECT_FALSE(runs.at(0).question->model.causal);
+    EXPECT_NEAR(runs.at(0).question->model.head_share, 1.0 / 197.0, 1e-12);
+}
+
+/// The framework of a row with these cells.
+std::string framework_from(std::string const& source, std::string const& sharding, std::string const& notes,
+                           std::string const& path = "", std::string const& vendor = "NVIDIA") {
+    auto const table =
+        read_csv("source_repo_or_paper,zero_stage_or_fsdp,notes,source_path_or_table\n" + csv_cell(source) + "," +
+                     csv_cell(sharding) + "," + csv_cell(notes) + "," + csv_cell(path) + "\n",
+                 "own.csv");
+    return framework_of(training::catalog(), recognisers(training::catalog()),
+                        RunCells{table, table.records.at(0), "own.csv"}, vendor);
+}
+
+TEST(FrameworkOfARow, IsNamedByClausesThatSayNothingElse) {
+    EXPECT_EQ(framework_from("a page", "", "GPT-NeoX, flash attention; derived"), "gpt-neox");
+    EXPECT_EQ(framework_from("a page", "DeepSpeed ZeRO-3", "HF Trainer; batch 4"), "hf-deepspeed");
+    EXPECT_EQ(framework_from("a page", "DeepSpeed ZeRO-3", "batch 4"), "hf-deepspeed");
+    EXPECT_EQ(framework_from("huggingface/blog post", "DeepSpeed ZeRO-2", "bf16"), "hf-deepspeed");
+    EXPECT_EQ(framework_from("a page", "", "Composer 0.19, torch 2.2"), "llm-foundry");
+    EXPECT_EQ(framework_from("a page", "", "faster than Megatron-LM; measured by its author"), "") << "a remark";
+    EXPECT_EQ(framework_from("a page", "", "torchtitan; nanotron"), "") << "two of them";
+    EXPECT_EQ(framework_from("pytorch/torchtitan", "", "nanotron"), "torchtitan") << "the source goes first";
+    EXPECT_EQ(framework_from("NVIDIA/dgxc-benchmarking", "", "", "maxtext/README_70b.md"), "maxtext") << "a folder";
+    EXPECT_EQ(framework_from("mlcommons/training_results_v4.0", "", "MaxText (int8)"), "mlperf-nemo");
+    EXPECT_EQ(framework_from("mlcommons/training_results_v4.0", "", "MaxText (int8)", "", "Google"), "maxtext");
+    EXPECT_EQ(framework_from("mlcommons/training_results_v4.0", "", "", "", "Intel"), "mlperf-nemo") << "nothing else";
 }
 
 TEST(Recognised, TakesTheLongestWordThenTheYear) {

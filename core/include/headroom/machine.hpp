@@ -115,7 +115,6 @@ struct Cluster {
     Bytes host_memory;                    ///< of a node; zero: not known
     int host_year = 2019;                 ///< of the processors, which issue kernels
     bool through_host = false;            ///< accelerators of a node reach each other through the host's memory alone
-    int sharing = 0;                      ///< accelerators of a node that work; zero: all of the domain
     std::string scale_up_name, scale_out_name;
     LinkService scale_up_service, scale_out_service;
     std::optional<DollarsPerSecond> price; ///< per accelerator; from the catalog or the user

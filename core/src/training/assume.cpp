@@ -81,7 +81,7 @@ private:
         if (!partial_.precision) {
             if (peak_rate(cluster_.accelerator, s.precision).base() <= 0.0) { s.precision = Precision::bf16; }
             if (s.precision == Precision::bf16 && cluster_.accelerator.peak.bf16.base() <= 0.0) {
-                s.precision = Precision::fp16;
+                s.precision = cluster_.accelerator.peak.fp16.base() > 0.0 ? Precision::fp16 : Precision::fp32;
             }
             note("precision", std::string{name_of(s.precision)}, "default of " + framework_.name);
         }
@@ -477,7 +477,7 @@ std::optional<int> running_zero(PartialStrategy const& stated, Framework const& 
     return stated.zero == 0 && bf16 && framework.bf16_gradient_bytes ? 1 : stated.zero;
 }
 
-std::string likely_framework(Model const& model, Cluster const& cluster, PartialStrategy const& given,
+std::string likely_framework(Model const& model, Cluster const& cluster, PartialStrategy const& given, int workers,
                              std::optional<int> year) {
     Generation const generation = cluster.accelerator.generation;
     std::string_view const chip = name_of(generation), links = cluster.scale_up_name;
@@ -485,13 +485,20 @@ std::string likely_framework(Model const& model, Cluster const& cluster, Partial
     bool const cards = consumer || links.starts_with("pcie") || links.ends_with("-bridge");
     bool const splits = given.tp.value_or(1) > 1 || given.pp.value_or(1) > 1 || given.ep.value_or(1) > 1;
     bool const lora = given.trained == Trained::lora, sharded = given.zero == 3;
-    if (chip.starts_with("tpu")) { return model.operators.empty() ? "maxtext" : "tensorflow2-official"; }
+    if (chip.starts_with("tpu")) { return "maxtext"; }
     if (chip.starts_with("gaudi")) { return "optimum-habana"; }
     if (chip.starts_with("trainium")) { return "neuronx-distributed"; }
     if (!splits && (lora || cards || !model.is_decoder())) {
         return sharded ? "hf-fsdp" : lora ? "hf-trainer" : "pytorch";
     }
-    if (sharded) { return "pytorch-fsdp"; }
+    bool const one_node = workers > 0 && workers <= cluster.accelerators_per_node && model.moe.experts == 0;
+    if (sharded || (!splits && (one_node || given.compiled))) {
+        constexpr double state_bytes = 16.0,
+                         left_for_activations = 0.25; // 32-bit weights, gradients and moments of Adam
+        Bytes const state{state_bytes * count_parameters(model).total};
+        bool const fits_whole = state <= (1.0 - left_for_activations) * cluster.accelerator.memory;
+        return sharded || (workers != 1 && !fits_whole) ? "pytorch-fsdp" : "pytorch";
+    }
     bool const volta = generation == Generation::volta || generation == Generation::turing;
     bool const early = generation == Generation::ampere && year.value_or(fused_attention_year) < fused_attention_year;
     return volta || early ? "megatron-2021" : "megatron-core";

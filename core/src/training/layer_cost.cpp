@@ -140,15 +140,11 @@ Constant scale_up_constant(Cluster const& cluster) {
 
 namespace {
 
-double sharing_of(Cluster const& cluster) {
-    return std::max(1, cluster.sharing > 0 ? std::min(cluster.sharing, cluster.domain) : cluster.domain);
-}
-
 /// Rate at which an accelerator sends to another one of its node.
 BytesPerSecond rate_inside(Cluster const& cluster, Calibration const& constants) {
     auto const of_link = cluster.scale_up.bandwidth * constants[scale_up_constant(cluster)];
     if (!cluster.through_host) { return of_link; }
-    return std::min(of_link, BytesPerSecond{constants[Constant::host_path] / sharing_of(cluster)});
+    return std::min(of_link, BytesPerSecond{constants[Constant::host_path]});
 }
 
 } // namespace
@@ -172,8 +168,7 @@ void explain_fabric(TermBook& book, Cluster const& cluster, Calibration const& c
         book.add(TermKind::catalog, name + "_bandwidth", "B/s", "cluster " + cluster.name, link.bandwidth.base());
         std::string rate = name + "_bandwidth * " + explain(book, constants, fraction);
         if (name == "scale_up" && cluster.through_host) {
-            book.add(TermKind::catalog, "sharing", "", "accelerators of a host that work", sharing_of(cluster));
-            rate = "min(" + rate + ", " + explain(book, constants, Constant::host_path) + " / sharing)";
+            rate = "min(" + rate + ", " + explain(book, constants, Constant::host_path) + ")";
         }
         book.formula(name + "_rate", "B/s", rate, sustained.bandwidth.base());
     };
@@ -185,7 +180,6 @@ void explain_fabric(TermBook& book, Cluster const& cluster, Calibration const& c
 Cluster congested(Cluster cluster, double congestion, int workers) {
     double const domains = std::max(1.0, static_cast<double>(workers) / std::max(1, cluster.domain));
     cluster.scale_out.bandwidth = cluster.scale_out.bandwidth / (1.0 + congestion * std::log2(domains));
-    cluster.sharing = workers;
     if (workers < cluster.accelerators_per_node) { // the others are idle
         cluster.host_memory_bandwidth *= static_cast<double>(cluster.accelerators_per_node) / std::max(1, workers);
     }

@@ -2,6 +2,7 @@
 
 #include "networks/network_text.hpp"
 #include "records/catalog_layer.hpp"
+#include "records/record_words.hpp"
 
 #include "headroom/io/file.hpp"
 
@@ -265,7 +266,9 @@ Cluster load_cluster(Catalog const& catalog, std::string const& what) {
     bool const is_file = what.ends_with(".toml");
     if (is_file) { return read_cluster(catalog, read_file(what, record_limit), what); }
     if (catalog.has_node(what)) { return catalog.cluster(what); }
-    if (catalog.has_accelerator(what)) { return catalog.cluster(catalog.default_node(what)); }
+    if (auto const chip = record_in_words(catalog, RecordKind::accelerator, what)) {
+        return catalog.cluster(catalog.default_node(*chip));
+    }
     if (is_there(what)) { refuse(what, "not a cluster file", "a cluster is a name of the catalog or a .toml file"); }
     auto names = catalog.names_and_aliases(RecordKind::node);
     std::ranges::copy(catalog.names_and_aliases(RecordKind::accelerator), std::back_inserter(names));

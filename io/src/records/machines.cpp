@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <optional>
 
 namespace headroom::io {
@@ -45,7 +46,17 @@ std::optional<int> take_count(std::string& text) {
 }
 
 bool is_known(Catalog const& catalog, std::string const& name) {
-    return catalog.has_node(name) || catalog.has_accelerator(name);
+    return catalog.has_node(name) || record_in_words(catalog, RecordKind::accelerator, name).has_value();
+}
+
+/// The chips of a slice of TPUs that a text names.
+std::optional<Counted> named_slice(Catalog const& catalog, std::string_view what) {
+    auto const slice = tpu_slice(what);
+    auto const chip = slice ? record_in_words(catalog, RecordKind::accelerator, slice->accelerator) : std::nullopt;
+    bool const whole =
+        chip && slice->chips >= 1.0 && slice->chips <= largest_count && std::fmod(slice->chips, 1.0) == 0.0;
+    if (!whole) { return std::nullopt; }
+    return Counted{.first = static_cast<int>(slice->chips), .second = {}, .name = *chip};
 }
 
 Counted counted(Catalog const& catalog, std::string const& what) {
@@ -134,12 +145,14 @@ void use_part_of_node(Cluster& cluster, int used, std::string_view where) {
 std::string name_without_count(Catalog const& catalog, std::string const& what) { return counted(catalog, what).name; }
 
 bool names_machines(Catalog const& catalog, std::string const& what) {
-    return is_known(catalog, what) || is_known(catalog, name_without_count(catalog, what));
+    return named_slice(catalog, what) || is_known(catalog, what) ||
+           is_known(catalog, name_without_count(catalog, what));
 }
 
 Machines load_machines(Catalog const& catalog, std::string const& what) {
     bool const is_plain = what.ends_with(".toml") || catalog.has_node(what) || catalog.has_accelerator(what);
-    Counted const text = is_plain ? Counted{} : counted(catalog, what);
+    std::optional<Counted> const slice = is_plain ? std::nullopt : named_slice(catalog, what);
+    Counted text = is_plain ? Counted{} : slice.value_or(counted(catalog, what));
     bool const is_node = text.first && catalog.has_node(text.name);
     if (is_node && !text.second) {
         Cluster cluster = catalog.cluster(text.name);
@@ -147,7 +160,13 @@ Machines load_machines(Catalog const& catalog, std::string const& what) {
                                           std::int64_t{*text.first} * cluster.accelerators_per_node);
         return {.cluster = std::move(cluster), .nodes = text.first, .workers = {}, .reading = std::move(reading)};
     }
-    if (text.first && !is_node && catalog.has_accelerator(text.name)) { return of_accelerators(catalog, text); }
+    auto const chip = record_in_words(catalog, RecordKind::accelerator, text.name);
+    if (text.first && !is_node && chip) {
+        text.name = *chip;
+        Machines machines = of_accelerators(catalog, text);
+        if (slice) { machines.reading += ", by the name of the slice"; }
+        return machines;
+    }
     return {.cluster = load_cluster(catalog, what), .nodes = {}, .workers = {}, .reading = {}};
 }
 

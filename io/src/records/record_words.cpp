@@ -200,6 +200,20 @@ std::string joined_framework(Catalog const& catalog, std::set<std::string> const
 
 } // namespace
 
+std::optional<TpuSlice> tpu_slice(std::string_view name) {
+    std::string key;
+    for (char const c : name) { key += c == '_' || c == ' ' ? '-' : lowered(c); }
+    auto const version = key.find('v'), dash = key.rfind('-');
+    auto const count = dash == key.npos ? std::nullopt : decimal_number(std::string_view{key}.substr(dash + 1));
+    bool const begins = version == 0 || (key.starts_with("tpu") && version <= 4);
+    if (!count || !begins || version + 2 > dash) { return std::nullopt; }
+    std::string const kind = key.substr(version, dash - version);
+    bool const chips = kind == "v5e" || kind == "v5litepod" || kind == "v6e",
+               cores = kind == "v2" || kind == "v3" || kind == "v4" || kind == "v5p";
+    if (!chips && !cores) { return std::nullopt; }
+    return TpuSlice{"tpu-" + kind, chips ? *count : *count / 2.0};
+}
+
 std::optional<std::string> record_in_words(Catalog const& catalog, RecordKind kind, std::string_view text) {
     if (hardware_words(text).words == std::vector<std::string>{"5", "tpu", "v"}) { return std::nullopt; } // v5e or v5p
     bool const accelerator = kind == RecordKind::accelerator && catalog.has_accelerator(text);
@@ -269,6 +283,14 @@ std::optional<std::string> framework_in_words(Catalog const& catalog, std::strin
     }
     std::string const name = joined_framework(catalog, found);
     return name.empty() ? std::nullopt : std::optional{name};
+}
+
+std::string framework_in_clauses(Catalog const& catalog, std::vector<std::string> const& clauses) {
+    std::set<std::string> found;
+    for (std::string const& clause : clauses) {
+        if (auto const name = framework_in_words(catalog, clause)) { found.insert(*name); }
+    }
+    return joined_framework(catalog, found);
 }
 
 } // namespace headroom::io

@@ -25,9 +25,12 @@ std::string in_lower_case(std::string_view text) {
 }
 
 std::size_t find_phrase(std::string_view text, std::string_view phrase, std::size_t from) {
+    if (phrase.empty()) { return std::string_view::npos; }
     for (std::size_t at = text.find(phrase, from); at != std::string_view::npos; at = text.find(phrase, at + 1)) {
         std::size_t const end = at + phrase.size();
-        if ((at == 0 || !in_word(text[at - 1])) && (end == text.size() || !in_word(text[end]))) { return at; }
+        bool const begins_inside = at > 0 && in_word(text[at - 1]) && in_word(text[at]);
+        bool const ends_inside = end < text.size() && in_word(text[end]) && in_word(text[end - 1]);
+        if (!begins_inside && !ends_inside) { return at; }
     }
     return std::string_view::npos;
 }

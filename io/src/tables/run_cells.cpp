@@ -1,10 +1,12 @@
 #include "tables/run_cells.hpp"
 
 #include "records/record.hpp"
+#include "records/record_words.hpp"
 #include "tables/cell_text.hpp"
 #include "tables/phrases.hpp"
 
 #include "headroom/error.hpp"
+#include "headroom/io/words.hpp"
 
 #include <fmt/format.h>
 
@@ -12,6 +14,8 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <iterator>
+#include <utility>
 
 namespace headroom::io {
 
@@ -58,9 +62,14 @@ std::optional<int> RunCells::integer(std::string_view column) const {
 
 std::optional<int> RunCells::year() const {
     auto const source = text("source_repo_or_paper");
-    for (std::size_t i = 0; i + 4 < source.size(); ++i) { // a four-digit year followed by '-'
-        bool const starts = (source[i] == '2' && source[i + 1] == '0') && (i == 0 || !digit(source[i - 1]));
-        if (starts && digit(source[i + 2]) && digit(source[i + 3]) && source[i + 4] == '-') {
+    for (std::size_t i = 0; i + 4 <= source.size();
+         ++i) { // "2021-04-09", "Shoeybi et al. 2019", not "arXiv 2004.08900"
+        bool const starts = source[i] == '2' && source[i + 1] == '0' &&
+                            (i == 0 || std::isalpha(static_cast<unsigned char>(source[i - 1])) == 0) &&
+                            (i == 0 || (!digit(source[i - 1]) && source[i - 1] != '.'));
+        char const after = i + 4 < source.size() ? source[i + 4] : ' ';
+        bool const ends = !digit(after) && after != '.' && std::isalpha(static_cast<unsigned char>(after)) == 0;
+        if (starts && ends && digit(source[i + 2]) && digit(source[i + 3])) {
             return 2000 + 10 * (source[i + 2] - '0') + (source[i + 3] - '0');
         }
     }
@@ -178,8 +187,9 @@ std::vector<FrameworkRecogniser> recognisers(Catalog const& catalog) {
         auto const& text = catalog.text(RecordKind::framework, name);
         Record record{text.content, text.origin};
         Section root = record.root();
-        FrameworkRecogniser row{name, 0, {}};
+        FrameworkRecogniser row{name, 0, {}, {}};
         root.read("year", row.year, {0, 3000});
+        root.read("vendors", row.vendors);
         root.read("recognise", row.words);
         for (auto& word : row.words) { word = in_lower_case(word); }
         table.push_back(std::move(row));
@@ -189,48 +199,84 @@ std::vector<FrameworkRecogniser> recognisers(Catalog const& catalog) {
 
 namespace {
 
-/// Length of the words found; zero when one of "here & there" is not where it belongs: the first part in the source's
-/// name, the others in its table, next to the model's name, or in the cells of sharding and overlap.
-std::size_t matched(std::string_view source, std::string_view table, std::string_view words) {
+/// Words of a record that a row has; `length` is zero where one of "here & there" is not where it belongs: the first part in the
+/// source's name, the others in its table, next to the model's name, or in the cells of sharding and overlap.
+struct MatchedWords {
     std::size_t length = 0;
+    bool of_owner = false; ///< one part, all of it before the "/" of "owner/repository"
+};
+
+MatchedWords matched(std::string_view source, std::string_view table, std::string_view words) {
+    MatchedWords found;
     std::string_view place = source;
     while (!words.empty()) {
         auto const end = std::min(words.find(" & "), words.size());
         auto const part = words.substr(0, end);
-        if (part.empty() || !contains(place, part)) { return 0; }
-        length += part.size();
+        auto const at = part.empty() ? part.npos : find_phrase(place, part);
+        if (at == part.npos) { return {}; }
+        bool const alone = found.length == 0 && end == words.size();
+        found.of_owner = alone && find_phrase(place, part, place.find('/')) == part.npos &&
+                         place.find('/') != part.npos && place.find('/') >= at + part.size();
+        found.length += part.size();
         words.remove_prefix(std::min(words.size(), end + 3));
         place = table;
     }
-    return length;
+    return found;
 }
+
+/// Software whose owner has repositories of many kinds: "huggingface/nanotron", "Lightning-AI/litgpt".
+bool is_general(std::string_view framework) { return framework.starts_with("hf-trainer") || framework == "lightning"; }
 
 } // namespace
 
-std::string recognised(std::vector<FrameworkRecogniser> const& table, RunCells const& row) {
+RecognisedFramework recognised(std::vector<FrameworkRecogniser> const& table, RunCells const& row,
+                               std::string_view vendor) {
     auto const source = in_lower_case(row.text("source_repo_or_paper"));
     auto const place =
         in_lower_case(fmt::format("{} | {} | {} | {}", row.text("source_path_or_table"), row.text("model_name"),
                                   row.text("zero_stage_or_fsdp"), row.text("overlap_flags")));
     auto const year = row.year();
     FrameworkRecogniser const* best = nullptr;
-    std::size_t best_length = 0;
+    std::pair<bool, std::size_t> best_rank; // an owner of many repositories last, then the longer words
     auto const fits_year = [year](FrameworkRecogniser const& one) { return !year || one.year <= *year; };
     for (auto const& candidate : table) {
         for (auto const& word : candidate.words) {
-            std::size_t const length = matched(source, place, word);
-            if (length == 0) { continue; }
-            bool const longer = length > best_length;
-            bool const same = length == best_length && best != nullptr;
+            MatchedWords const found = matched(source, place, word);
+            if (found.length == 0) { continue; }
+            std::pair const rank{!found.of_owner || !is_general(candidate.framework), found.length};
+            bool const longer = best == nullptr || rank > best_rank;
+            bool const same = best != nullptr && rank == best_rank;
             bool const later = same && fits_year(candidate) && (!fits_year(*best) || candidate.year > best->year);
             bool const earlier = same && !fits_year(candidate) && !fits_year(*best) && candidate.year < best->year;
             if (longer || later || earlier) {
                 best = &candidate;
-                best_length = length;
+                best_rank = rank;
             }
         }
     }
-    return best != nullptr ? best->framework : std::string{};
+    if (best == nullptr) { return {}; }
+    bool const runs =
+        best->vendors.empty() || vendor.empty() || std::ranges::find(best->vendors, vendor) != best->vendors.end();
+    return {best->framework, best_rank.first && runs};
+}
+
+std::string framework_of(Catalog const& catalog, std::vector<FrameworkRecogniser> const& table, RunCells const& row,
+                         std::string_view vendor) {
+    auto const own = framework_in_words(catalog, row.text("framework"));
+    if (own) { return *own; }
+    auto const by_source = recognised(table, row, vendor);
+    if (by_source.sure) { return by_source.name; }
+    std::vector<std::string> clauses{std::string{row.text("zero_stage_or_fsdp")}};
+    if (is_general(by_source.name)) { clauses.push_back(by_source.name); }
+    std::ranges::copy(words::split(row.text("source_path_or_table"), '/'), std::back_inserter(clauses));
+    for (std::string const& clause : clauses_of(row.text("notes"))) {
+        for (auto const& part : words::split(clause, ',')) { clauses.push_back(part.substr(0, part.find('('))); }
+    }
+    std::string const stated = framework_in_clauses(catalog, clauses);
+    if (stated == "deepspeed-zero") {
+        return "hf-deepspeed";
+    } // an engine alone: around it is most often Hugging Face's model
+    return stated.empty() ? by_source.name : stated;
 }
 
 } // namespace headroom::io

@@ -27,7 +27,7 @@ public:
     [[nodiscard]] std::optional<double> number(std::string_view column) const;
     /// A whole number above zero.
     [[nodiscard]] std::optional<int> integer(std::string_view column) const;
-    /// The year of the first date in the source's name, if there is one.
+    /// The first year in the source's name, of a date or on its own, if there is one.
     [[nodiscard]] std::optional<int> year() const;
     /// Whether the model name or the notes name a word, spelled just so.
     [[nodiscard]] bool mentions(std::string_view word) const;
@@ -64,9 +64,24 @@ struct FrameworkRecogniser {
     std::string framework;
     int year = 0;
     std::vector<std::string> words;
+    std::vector<std::string> vendors = {}; ///< of accelerators that it runs on; none: any
 };
 std::vector<FrameworkRecogniser> recognisers(Catalog const& catalog);
-/// The record with the longest matching words ("here & there": in the source's name, and in its table or the model's), then the latest that is not younger than `year`.
-std::string recognised(std::vector<FrameworkRecogniser> const& table, RunCells const& row);
+/// Framework that a source is recognised as; no name where none is.
+struct RecognisedFramework {
+    std::string name;
+    /// Not by the owner of many kinds of repositories alone ("huggingface/nanotron" as Hugging Face), and software that runs on the
+    /// vendor's accelerators.
+    bool sure = false;
+};
+/// The record with the longest matching words ("here & there": in the source's name, and in its table or the model's), then the latest that is not younger than the year.
+RecognisedFramework recognised(std::vector<FrameworkRecogniser> const& table, RunCells const& row,
+                               std::string_view vendor = {});
+
+/// Framework of a row: that of its own column; else of its source; where the source does not name it for sure, the one that the cell of
+/// sharding, the folders of the table or clauses of the notes name, in which nothing else is said ("HF Trainer", "Composer 0.19").
+/// Empty where none is named.
+std::string framework_of(Catalog const& catalog, std::vector<FrameworkRecogniser> const& table, RunCells const& row,
+                         std::string_view vendor = {});
 
 } // namespace headroom::io

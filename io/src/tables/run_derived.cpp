@@ -4,6 +4,7 @@
 #include "records/record_words.hpp"
 #include "tables/cell_text.hpp"
 #include "tables/numbers.hpp"
+#include "tables/phrases.hpp"
 
 #include <fmt/format.h>
 
@@ -84,22 +85,6 @@ std::optional<double> take_count(std::string_view& name) {
     return std::nullopt;
 }
 
-/// "v5p-128", "TPU v5litepod-256": a slice is named by its TensorCores, two a chip, or of v5e and v6e by its chips.
-std::optional<double> take_slice(std::string& name) {
-    std::string key;
-    for (char const c : name) { key += c == '_' ? '-' : lowered(c); }
-    auto const version = key.find('v'), dash = key.rfind('-');
-    auto const count = dash == key.npos ? std::nullopt : decimal_number(std::string_view{key}.substr(dash + 1));
-    bool const begins = version == 0 || (key.starts_with("tpu") && version <= 4);
-    if (!count || !begins || version + 2 > dash) { return std::nullopt; }
-    std::string const kind = key.substr(version, dash - version);
-    bool const chips = kind == "v5e" || kind == "v5litepod" || kind == "v6e",
-               cores = kind == "v2" || kind == "v3" || kind == "v4" || kind == "v5p";
-    if (!chips && !cores) { return std::nullopt; }
-    name = "tpu-" + kind;
-    return chips ? *count : *count / 2.0;
-}
-
 /// Counts of accelerators and nodes that a row states, and those of its cell of accelerators.
 class Counts {
 public:
@@ -154,6 +139,26 @@ std::optional<double> take_nodes(std::string_view& name) {
     return count.value;
 }
 
+/// Takes a limit of power from the end of a name, "H100 (500W)", "H100-96GB (HBM2e, 500 W)".
+std::optional<double> take_power(std::string& name) {
+    constexpr std::string_view between = " ([,";
+    bool const closes = name.ends_with(')') || name.ends_with(']');
+    std::string_view const text = std::string_view{name}.substr(0, name.size() - (closes ? 1 : 0));
+    auto cut = text.find_last_of(between);
+    if (cut != text.npos && is_word_of("w watt watts", in_lower_case(text.substr(cut + 1)))) { // "500 W"
+        auto const number = text.find_last_not_of(' ', cut);
+        cut = number == text.npos ? number : text.find_last_of(between, number);
+    }
+    if (cut == text.npos) { return std::nullopt; }
+    CellValue const power = cell_value(text.substr(cut + 1), CellMeasure::power);
+    if (power.kind != CellValue::Kind::with_unit) { return std::nullopt; }
+    std::string_view rest = text.substr(0, cut + 1);
+    rest = rest.substr(0, rest.find_last_not_of(" ([,") + 1);
+    bool const open = rest.find_first_of("([") != rest.npos && rest.find_first_of(")]") == rest.npos;
+    name = std::string{rest} + (open ? ")" : "");
+    return power.value;
+}
+
 /// "8xH100 (500W)", "2 nodes x 8 H100", "2x DGX H100", "p5.48xlarge": counts of all, of nodes or of each, the name, the limit of
 /// its power.
 void read_accelerator(CsvTable& table, std::vector<int>& used, std::size_t row, Catalog const& catalog) {
@@ -169,17 +174,14 @@ void read_accelerator(CsvTable& table, std::vector<int>& used, std::size_t row, 
     auto second = first ? take_count(name) : std::nullopt;
     bool const says_nodes = find_caseless(whole, "node") != std::string_view::npos;
     if (second && *second < *first && *first <= 8.0 && !says_nodes) { std::swap(first, second); } // "8x2 H100"
-    auto const cut = name.find_last_of(" ([");
-    std::string_view last = cut == std::string_view::npos ? std::string_view{} : name.substr(cut + 1);
-    if (last.ends_with(')') || last.ends_with(']')) { last.remove_suffix(1); }
-    if (CellValue const power = cell_value(last, CellMeasure::power); power.kind == CellValue::Kind::with_unit) {
-        fill(table, used, row, "power_limit_w", fmt::format("{}", power.value));
-        name = trimmed_line(name.substr(0, cut));
-    }
     std::string read{name};
-    auto const chips = take_slice(read);
+    if (auto const watts = take_power(read)) { fill(table, used, row, "power_limit_w", fmt::format("{}", *watts)); }
+    auto const slice = tpu_slice(read);
+    if (slice) { read = slice->accelerator; }
     if (read != whole) { table.records[row].cells[static_cast<std::size_t>(table.column("accelerator"))] = read; }
-    if (chips) { return counts.add("accelerators_total", *chips * first.value_or(1.0) * slices_of(table, used, row)); }
+    if (slice) {
+        return counts.add("accelerators_total", slice->chips * first.value_or(1.0) * slices_of(table, used, row));
+    }
     bool const chip = !catalog.has_node(read) && record_in_words(catalog, RecordKind::accelerator, read).has_value();
     auto const node = chip ? std::nullopt : record_in_words(catalog, RecordKind::node, read);
     if (Cluster const rack = node ? catalog.cluster(*node) : Cluster{};

@@ -280,7 +280,11 @@ std::optional<AttentionKernel> attention_from(std::string_view cell) {
 KernelChoice stated_kernels(RunCells const& row) {
     KernelChoice choice;
     auto const compile = in_lower_case(row.text("compile")), kernels = in_lower_case(row.text("kernels"));
+    std::string const flags = in_lower_case(row.text("overlap_flags")); // begins with what makes the kernels
     choice.compiled = yes_or_no(compile);
+    if (compile.empty() && flags.starts_with("eager")) { choice.compiled = false; }
+    if (compile.empty() && states_phrase(flags, "torch.compile")) { choice.compiled = true; }
+    if (kernels.empty() && states_phrase(flags, "fused layers")) { choice.fused = true; }
     if (compile == "torch.compile" || compile == "inductor") { choice.compiled = true; }
     if (compile == "eager") { choice.compiled = false; }
     if (kernels == "fused" || kernels == "eager") { choice.fused = kernels == "fused"; }

@@ -24,6 +24,9 @@ Model generic_model(RunCells const& row) {
     model.norm_bias = model.qkv_bias = model.out_bias = model.mlp_bias = !gated;
     model.positions = gated ? Positions::rotary : Positions::learned;
     model.tied_embeddings = !gated;
+    bool const images = row.text("arch") == "vit";
+    model.causal = !images && row.text("arch") != "bert";
+    if (images) { model.head_share = 1.0 / row.integer("seq_len").value_or(1); } // one token is classified
     model.moe.experts = row.integer("moe_experts").value_or(0);
     model.moe.top_k = row.integer("moe_topk").value_or(std::min(2, model.moe.experts));
     return model;
@@ -105,8 +108,8 @@ Model RunModels::model(RunCells const& row, PublishedRun& run) {
     if (model.moe.experts > 0) { return with_experts(row, std::move(model), known); }
     fill("ffn_hidden", model.ffn,
          model.feed_forward == FeedForward::gated ? static_cast<int>(8.0 * model.hidden / 3.0) : 4 * model.hidden);
-    constexpr int gpt2_padded = 50304;
-    fill("vocab", model.vocab, gpt2_padded);
+    constexpr int gpt2_padded = 50304, bert_words = 30522, classes = 1000;
+    fill("vocab", model.vocab, model.causal ? gpt2_padded : row.text("arch") == "vit" ? classes : bert_words);
     if (model.ffn > largest_width || model.heads > model.hidden || model.kv_heads > model.heads) {
         throw Skip{"dimensions beyond any model"};
     }

@@ -86,7 +86,7 @@ public:
         question.cluster = cluster(row, run);
         run.slow_links = has_slow_links(row, question.cluster);
         PartialStrategy partial = stated_strategy(row, question.cluster, workers);
-        question.framework = framework(row, question, run, partial);
+        question.framework = framework(row, question, run, partial, workers);
         if (run.framework_assumed) {
             question.assumptions.push_back({"framework", question.framework.name, "none is named", false});
         } else {
@@ -212,12 +212,11 @@ private:
         if (!text.left_over.empty()) { run.assumed.push_back("of the network not read: " + words_of(text.left_over)); }
     }
 
-    Framework framework(RunCells const& row, Question const& question, PublishedRun& run,
-                        PartialStrategy const& given) {
-        std::string name = framework_in_words(catalog_, row.text("framework")).value_or("");
-        if (name.empty()) { name = recognised(frameworks_, row); }
+    Framework framework(RunCells const& row, Question const& question, PublishedRun& run, PartialStrategy const& given,
+                        int workers) {
+        std::string name = framework_of(catalog_, frameworks_, row, question.cluster.accelerator.vendor);
         if (unnamed_ || name.empty()) {
-            name = likely_framework(question.model, question.cluster, given, row.year());
+            name = likely_framework(question.model, question.cluster, given, workers, row.year());
             run.assumed.push_back("framework = " + name);
             run.framework_assumed = true;
         }

@@ -44,10 +44,11 @@ AssumedStrategy assume(PartialStrategy const& partial, Model const& model, Clust
 std::optional<int> running_zero(PartialStrategy const& stated, Framework const& framework);
 
 /// Name of the framework that whoever names none most likely runs, by model, machine and job: the vendor's own on TPU, Gaudi
-/// and Trainium; PyTorch or Hugging Face where the model is not split and is no decoder, is trained with LoRA, or runs on
-/// cards behind PCIe or a bridge; FSDP with ZeRO-3; else Megatron of the age of chip and run. The number of accelerators
-/// decides nothing, so each size of a plan has the framework of the others.
-std::string likely_framework(Model const& model, Cluster const& cluster, PartialStrategy const& given,
+/// and Trainium; PyTorch or Hugging Face where the model is not split and is no decoder, is trained with LoRA, runs on cards
+/// behind PCIe or a bridge, or without experts on one node, or where torch.compile is asked about; FSDP with ZeRO-3, or where the state of training
+/// leaves no room for activations; else Megatron of the age of chip and run. `workers` are those of the largest size that is
+/// asked about, zero where none is known, so each size of a plan has the framework of the others.
+std::string likely_framework(Model const& model, Cluster const& cluster, PartialStrategy const& given, int workers,
                              std::optional<int> year = {});
 
 } // namespace headroom::training
