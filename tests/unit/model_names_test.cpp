@@ -99,9 +99,9 @@ TEST(ModelNames, NoRecordIsAVariantOfAnother) {
 
 TEST(ModelNames, WordsThatChangeTheModelStay) {
     for (auto const* name :
-         {"mistralai/Mistral-7B-Instruct-v0.3", "llama-3-8b-awq", "llama-3-8b-instruct-gptq", "llama-3-8b-fp8",
-          "llama-3-8b-4bit", "llama-3-8b-bnb", "qwen2.5-coder-7b-instruct", "tiny-llama-3-8b", "llama-3-9b-instruct",
-          "bart-large-it", "Llama-3.1-Nemotron-70B-Instruct-HF", "instruct", "org/", "/llama-3-8b-it", "a/b/llama-3-8b",
+         {"mistralai/Mistral-7B-Instruct-v0.4", "llama-3-8b-awq", "llama-3-8b-instruct-gptq", "llama-3-8b-fp8",
+          "llama-3-8b-4bit", "llama-3-8b-bnb", "qwen2.5-audio-7b-instruct", "tiny-llama-3-8b", "llama-3-9b-instruct",
+          "bart-large-it", "Llama-3.1-Atlas-70B-Instruct-HF", "instruct", "org/", "/llama-3-8b-it", "a/b/llama-3-8b",
           "../llama-3-8b-it"}) {
         EXPECT_THAT(refusal(name), HasSubstr("unknown model")) << name;
     }
