@@ -304,4 +304,27 @@ TEST(LoggedSteps, StepsOfSeveralTimesHaveTheirMean) {
     EXPECT_DOUBLE_EQ(steady.step.base(), 8.0);
 }
 
+TEST(LoggedSteps, MeansSinceTheFirstStepAreNamed) {
+    std::vector<double> means, slower;
+    double sum = 0.0;
+    for (int step = 1; step <= 60; ++step) {
+        sum += step == 1 ? 25.0 : 3.6;
+        means.push_back(sum / step);
+        slower.push_back(4.0 - 0.01 * step); // a drift that is none of a mean
+    }
+    auto const steady = steady_step(lines(means)).value();
+    ASSERT_TRUE(steady.mean_at_end);
+    EXPECT_NEAR(steady.mean_at_end->base(), 3.6, 1e-6);
+    EXPECT_LE(steady.low.base(), 3.6001);
+    EXPECT_FALSE(steady_step(lines(slower)).value().mean_at_end);
+}
+
+TEST(LoggedSteps, TheMeanWithOutliersIsKept) {
+    std::vector<double> seconds(101, 2.0);
+    for (std::size_t i = 10; i < seconds.size(); i += 10) { seconds[i] = 8.0; }
+    auto const steady = steady_step(lines(seconds)).value();
+    EXPECT_EQ(steady.counts.outliers, 10);
+    EXPECT_NEAR(steady.with_outliers.base(), 2.6, 1e-9);
+}
+
 } // namespace

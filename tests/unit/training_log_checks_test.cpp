@@ -3,6 +3,7 @@
 
 #include "headroom/io/training_log.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -89,6 +90,19 @@ TEST(TrainingLogChecks, MemoryOfAnotherConfigurationDoesNotCount) {
     TrainingLog const log = read_log(head + "4\n" + stamped(1, 0, "(ms): 100.0") + memory + "4096.0 |\n" + head +
                                      "8\n" + stamped(1, 0, "(ms): 70.0") + memory + "2048.0 |\n");
     EXPECT_DOUBLE_EQ(log.memory_bytes.value(), 2048.0 * 1048576.0);
+}
+
+TEST(TrainingLogChecks, TimesOfAllStepsSinceTheLineBefore) { // by the stamps, 10 steps of 3.5 s
+    std::string text;
+    for (int step = 10; step <= 400; step += 10) {
+        int const at = 7 * step / 2;
+        text += fmt::format("[2025-03-04 10:{:02}:{:02},000] [timer.py] epoch=0/micro_step={}/global_step={}, "
+                            "RunningAvgSamplesPerSec=18.2, CurrSamplesPerSec=1.828571, MemAllocated=31.5GB\n",
+                            at / 60, at % 60, step, step);
+    }
+    TrainingLog const log = read_log(text, {.workers = 8, .global_batch = 64});
+    EXPECT_NEAR(log.steps.back().seconds, 3.5, 0.01);
+    EXPECT_THAT(log.warnings, testing::Contains(testing::HasSubstr("those of the 10 steps since the line before")));
 }
 
 } // namespace

@@ -162,4 +162,12 @@ TEST(TrainingLogClock, LongStallsAtAnyPlaceAreLeftOut) {
     }
 }
 
+TEST(TrainingLogClock, AClockThatIsSetBackGoesOn) {
+    std::string text;
+    for (int step = 10; step <= 600; step += 10) {
+        text += stamp(4.0 * step - (step > 300 ? 3600.0 : 0.0) + 3600.0) + fmt::format(" step {} loss 2.1\n", step);
+    }
+    EXPECT_NEAR(steady_of(text).step.base(), 4.0, 0.05);
+}
+
 } // namespace

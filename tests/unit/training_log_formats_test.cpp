@@ -329,4 +329,33 @@ TEST(TrainingLogFormats, OneMicroBatchOfEachStepIsWarnedOf) {
     EXPECT_THAT(read_log(last).warnings, testing::Contains(testing::HasSubstr("holds the optimizer")));
 }
 
+TEST(TrainingLogFormats, ABarThatCountsSequencesIsNoneOfSteps) {
+    std::string samples, batches;
+    for (int step = 1; step <= 60; ++step) {
+        std::string const clock = fmt::format("[{:02}:{:02}<10:00", 4 * step / 60, 4 * step % 60);
+        samples += fmt::format("\rTraining:   1%|      | {}/64000 {}, 16.00samples/s, loss=2.1]", 64 * step, clock);
+        batches += fmt::format("\rTraining:   1%|      | {}/1000 {},  4.00s/ batch, loss=2.1]", step, clock);
+    }
+    EXPECT_THAT(error_of_log(samples), testing::HasSubstr("no known training log"));
+    EXPECT_NEAR(read_log(batches).steps.back().seconds, 4.0, 0.1);
+}
+
+TEST(TrainingLogFormats, NodesAndDevicesMakeAccelerators) {
+    std::string text = "    trainer:\n      devices: 8\n      num_nodes: 4\n";
+    for (int step = 1; step <= 5; ++step) {
+        text +=
+            fmt::format("Training epoch 0, iteration {} | global_step: {} | train_step_timing in s: 3.6\n", step, step);
+    }
+    EXPECT_EQ(read_log(text).fact("--workers"), "32");
+}
+
+TEST(TrainingLogFormats, OtherBytesAreNamed) {
+    std::string tar(512, '\0');
+    tar.replace(0, 5, "a.log").replace(257, 5, "ustar");
+    EXPECT_THAT(error_of_log(tar), testing::HasSubstr("a tar archive"));
+    EXPECT_THAT(error_of_log(std::string("\x18\0\0\0brain.Event:2", 17)),
+                testing::HasSubstr("an event file of TensorBoard"));
+    EXPECT_THAT(error_of_log(std::string("step 1\0\0\n", 9)), testing::HasSubstr("it holds zero bytes"));
+}
+
 } // namespace

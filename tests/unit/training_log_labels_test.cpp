@@ -101,7 +101,7 @@ TEST(TrainingLogLabels, TimeStampsAreAClock) {
     EXPECT_THAT(of_one.notes, Contains(HasSubstr("is of one accelerator: its clock shows it")));
     TrainingLog const of_all = read_log(patterned("step {0} loss 2.3 throughput 104857.6 tokens/s"), question);
     EXPECT_NEAR(of_all.steps.at(3).seconds, 2.5, 1e-3);
-    EXPECT_THAT(of_all.notes, Contains(HasSubstr("counts as the rate of all accelerators")));
+    EXPECT_THAT(of_all.warnings, Contains(HasSubstr("counts as the rate of all accelerators")));
     EXPECT_THAT(error_of_log(patterned("{1} step {0} downloading")), HasSubstr("no known training log"));
 }
 
@@ -291,6 +291,44 @@ TEST(TrainingLogLabels, ARateAndABatchThatMayCountTokens) {
     EXPECT_THAT(error_of_log(text, unstated), HasSubstr("--global-batch"));
     auto const [same, stated] = log(8);
     EXPECT_NEAR(training::steady_step(read_log(same, stated).steps)->step.base(), 8.0, 1e-9);
+}
+
+TEST(TrainingLogLabels, TimesAsSentencesAndFractionsSayThem) {
+    for (char const* pattern :
+         {"step {0}/500 | loss 2.3 | time/step: 2.50s (data 0.10s, fwd 0.80s, bwd 1.60s)",
+          "step {0} took 2.50s, loss 2.3", "Finished training it {0}/300000 of epoch 0, 2500.00 ms/it, loss 0.134",
+          "[step {0}] mlm_loss=2.3 throughput=104.8K tks/s time=25.00, latency=2500.0 ms/step",
+          "step: {0}\nloss: 2.3\ncurrent step time: 2.5\ncurrent token per gpu per sec: 13107"}) {
+        EXPECT_NEAR(step_of(patterned(pattern)), 2.5, 0.01) << pattern;
+    }
+    EXPECT_NEAR(step_of(lines([](int step) {
+                    return fmt::format("step {} loss 2.3 time elapsed (min): {:.4f}", step, 2.5 / 60.0 * step);
+                })),
+                2.5, 0.01);
+    EXPECT_NEAR(step_of(lines([](int step) {
+                    return fmt::format("ts={:.3f} level=info step={} loss=2.3", 1741082400.0 + 2.5 * step, step);
+                })),
+                2.5, 0.01);
+    for (char const* pattern : {"step {0} loss 2.3, 10 steps took 25.0 s", "step {0} loss 2.3, last 10 took 25.0 s",
+                                "micro step {0} loss 2.3 time 0.3 s", "step {0} loss 2.3 | epoch 3 took 360 s",
+                                "step {0} loss 2.3 | data: took 0.5 s"}) {
+        EXPECT_THAT(error_of_log(patterned(pattern), question), HasSubstr("no known training log")) << pattern;
+    }
+}
+
+TEST(TrainingLogLabels, ALineOfAnEvaluationIsNoStep) {
+    auto const text = patterned("step {0} train_loss 2.3 took 2.5 s\nstep {0} val_loss 2.1 took 60.05 s");
+    EXPECT_NEAR(step_of(text), 2.5, 0.01);
+    for (char const* pattern :
+         {"step {0} loss 2.3 val_loss 2.1 step_time 2.5 s", "step {0} loss 2.3 val_ppl 8.1 step_time 2.5 s"}) {
+        EXPECT_NEAR(step_of(patterned(pattern)), 2.5, 0.01);
+    }
+}
+
+TEST(TrainingLogLabels, TheDesiredBatchOfAllCountsTokens) {
+    auto const text = "total desired batch size: 524288\n" + patterned("step {0} | loss: 2.3 | dt: 2500.0ms");
+    constexpr TrainingLogQuestion of_1024{.workers = 8, .global_batch = 0, .sequence_length = 1024};
+    EXPECT_EQ(read_log(text, of_1024).fact("--global-batch"), "512");
 }
 
 } // namespace

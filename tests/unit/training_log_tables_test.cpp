@@ -146,7 +146,7 @@ TEST(TrainingLogTables, RatesThatDoNotSayOfHowMany) {
     EXPECT_THAT(one.notes, testing::Contains("'tokens_per_second' is of one accelerator: its clock shows it"));
     TrainingLog const alone = read_log("step,throughput (tokens/s)\n1,9362.3\n2,9362.3\n", of_eight);
     EXPECT_NEAR(alone.steps.at(0).seconds, 7.0, 0.01);
-    EXPECT_THAT(alone.notes, testing::Contains(testing::HasSubstr("counts as the rate of all accelerators")));
+    EXPECT_THAT(alone.warnings, testing::Contains(testing::HasSubstr("counts as the rate of all accelerators")));
     EXPECT_NEAR(read_log("step,Tokens per GPU per second\n1,1170.3\n", of_eight).steps.at(0).seconds, 7.0, 0.01);
     EXPECT_THAT(error_of_log("step,tps\n1,1170.3\n", of_eight), testing::HasSubstr("no known training log"));
     EXPECT_NEAR(read_log("step,elapsed_min\n0,1.0\n100,11.0\n").steps.at(0).seconds, 6.0, 1e-9);
@@ -169,6 +169,56 @@ TEST(TrainingLogTables, CellsMayStateTheirUnit) {
     EXPECT_NEAR(training::steady_step(read_log(units).steps)->step.base(), 2.5, 1e-3);
     EXPECT_THAT(error_of_log("step,step_time_min\n1,2.5\n2,2.5\n3,2.5\n"),
                 testing::HasSubstr("no known")); // the least, or minutes
+}
+
+TEST(TrainingLogTables, RowsOfAnotherPartOfTheDataAreEvaluations) {
+    std::string csv = "step,split,loss,step_time_s\n", json;
+    for (int step = 1; step <= 20; ++step) {
+        std::string const number = std::to_string(step);
+        csv += number + ",train,2.3,3.6\n" + number + ",val,2.1,60.1\n";
+        json += R"({"step": )" + number + R"(, "mode": "train", "loss": 2.3, "step_time_s": 3.6})" + "\n";
+        json += R"({"step": )" + number + R"(, "mode": "test", "loss": 2.1, "step_time_s": 60.1})" + "\n";
+    }
+    for (std::string const& table : {csv, json}) {
+        TrainingLog const log = read_log(table);
+        ASSERT_EQ(log.steps.size(), 20);
+        EXPECT_DOUBLE_EQ(log.steps[5].seconds, 3.6);
+    }
+}
+
+TEST(TrainingLogTables, StepsMayHaveATotalAndClocksUnits) { // ms-swift
+    std::string json;
+    for (int step = 10; step <= 100; step += 10) {
+        int const seconds = 4 * step;
+        json += "{\"loss\": 2.3, \"global_step/max_steps\": \"" + std::to_string(step) +
+                "/1000\", \"elapsed_time\": \"" + std::to_string(seconds / 60) + "m " + std::to_string(seconds % 60) +
+                "s\", \"train_speed(s/it)\": 9.9}\n";
+    }
+    TrainingLog const log = read_log(json);
+    ASSERT_FALSE(log.steps.empty());
+    EXPECT_NEAR(log.steps.back().seconds, 4.0, 0.05);
+}
+
+TEST(TrainingLogTables, AClockSaysMoreThanARateOfOneDigit) { // fairseq
+    std::string text;
+    for (int step = 50; step <= 1000; step += 50) {
+        text += "epoch 001: " + std::to_string(step) + " / 5000 loss=10.1, ups=1, num_updates=" + std::to_string(step) +
+                ", wall=" + std::to_string(18 * step / 25) + "\n";
+    }
+    TrainingLog const log = read_log(text);
+    EXPECT_NEAR(log.steps.back().seconds, 0.72, 0.01);
+    EXPECT_THAT(log.notes, testing::Contains("steps from the clock 'wall': 'ups' is rounded to 50 %"));
+}
+
+TEST(TrainingLogTables, StepsThatMayCountSequencesAreWarnedOf) {
+    constexpr TrainingLogQuestion of_64{.workers = 8, .global_batch = 64, .sequence_length = 4096};
+    for (int const each : {64, 100}) {
+        std::string table = "Wall time,Step,Value\n";
+        for (int row = 1; row <= 60; ++row) {
+            table += std::to_string(1741082400 + 4 * row) + "," + std::to_string(each * row) + ",2.3\n";
+        }
+        EXPECT_EQ(read_log(table, of_64).warnings.size(), each == 64 ? 1U : 0U) << each;
+    }
 }
 
 } // namespace

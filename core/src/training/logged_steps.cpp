@@ -441,22 +441,27 @@ std::optional<SteadyStep> steady_step(std::span<LoggedStep const> given) {
     result.ranks = static_cast<int>(ranks.size());
     bool const marked = *ranks.rbegin() >= 0;
     if (!marked) { result.lines_a_step = static_cast<double>(given.size()) / static_cast<double>(lines.size()); }
-    double all = 0.0, steps = 0.0, half_unit = 0.0;
+    double all = 0.0, steps = 0.0, half_unit = 0.0, kept = 0.0, kept_steps = 0.0; ///< kept: with outliers
     for (Line const& line : lines) {
         ++result.counts.read;
         ++result.counts[line.use];
         if (line.use == StepUse::other_batch || line.use == StepUse::other_run) { continue; }
         all += line.step.seconds * static_cast<double>(line.step.steps);
         steps += static_cast<double>(line.step.steps);
+        if (line.use == StepUse::steady || line.use == StepUse::outlier) {
+            kept += line.step.seconds * static_cast<double>(line.step.steps);
+            kept_steps += static_cast<double>(line.step.steps);
+        }
         if (line.use == StepUse::steady) { half_unit = std::max(half_unit, line.step.half_unit); }
     }
     std::vector<SteadyLine> steady;
     for (Line const& line : lines) {
         if (line.use == StepUse::steady) {
-            steady.push_back({line.step.seconds, static_cast<double>(line.step.steps)});
+            steady.push_back({line.step.seconds, static_cast<double>(line.step.steps), line.step.number});
         }
     }
     set_step(result, steady, half_unit);
+    result.with_outliers = Seconds{kept / kept_steps};
     result.steady_share = std::min(1.0, steps * result.step.base() / all);
     return result;
 }

@@ -32,6 +32,29 @@ std::optional<StepDrift> drift_of(std::vector<double> const& values) {
     return StepDrift{drift->change, drift->probability};
 }
 
+/// The last steps of lines that state means since the first step: a of t = a + b / n; empty where such a fall does not fit them.
+std::optional<Seconds> mean_at_end(std::span<SteadyLine const> lines) {
+    constexpr std::size_t fewest = 10;
+    constexpr double closest = 0.995; ///< coefficient of determination
+    if (lines.size() < fewest) { return std::nullopt; }
+    double const count = static_cast<double>(lines.size());
+    double x = 0.0, t = 0.0, xx = 0.0, xt = 0.0, tt = 0.0;
+    auto const inverse = [](SteadyLine const& line) { return 1.0 / std::max(static_cast<double>(line.number), 1.0); };
+    for (SteadyLine const& line : lines) {
+        x += inverse(line) / count;
+        t += line.seconds / count;
+    }
+    for (SteadyLine const& line : lines) {
+        double const dx = inverse(line) - x, dt = line.seconds - t;
+        xx += dx * dx;
+        xt += dx * dt;
+        tt += dt * dt;
+    }
+    if (!(xx > 0.0) || !(tt > 0.0) || !(xt > 0.0) || xt * xt < closest * xx * tt) { return std::nullopt; }
+    double const last = t - x * xt / xx;
+    return last > 0.0 ? std::optional{Seconds{last}} : std::nullopt;
+}
+
 /// The median of a third: 0 the first, 2 the last.
 double median_of_third(std::vector<double> const& values, std::size_t third) {
     std::size_t const size = std::max<std::size_t>(values.size() / 3, 1);
@@ -79,6 +102,7 @@ void set_interval(SteadyStep& steady, std::vector<double> const& values, Mean co
         low = std::min({low, first, last});
         high = std::max({high, first, last});
     }
+    if (steady.mean_at_end) { low = std::min(low, steady.mean_at_end->base()); }
     for (StepRegime const& regime : steady.regimes) {
         low = std::min(low, regime.step.base());
         high = std::max(high, regime.step.base());
@@ -100,6 +124,7 @@ void set_step(SteadyStep& steady, std::span<SteadyLine const> lines, double half
     Mean const mean = mean_of(lines);
     steady.mixed |= is_mixed(quantile(values, 0.5), mean.value, values.size());
     steady.drift = drift_of(values);
+    if (steady.drift && steady.drift->change < 0.0) { steady.mean_at_end = mean_at_end(lines); }
     set_interval(steady, values, mean, half_unit);
 }
 

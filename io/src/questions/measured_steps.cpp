@@ -5,6 +5,8 @@
 #include "headroom/text.hpp"
 #include "headroom/training/warm_start.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -73,8 +75,18 @@ void add_notes(LogAnswer& log) {
         notes.push_back("steps drift by " + text::percent(steady.drift->change) +
                         " % from the first to the last: the interval holds both");
     }
+    if (steady.mean_at_end) {
+        log.warnings.push_back("its times fall as means since the first step do: the last steps take about " +
+                               text::significant(steady.mean_at_end->base()) + " s");
+    }
+    constexpr double far = 1.1; ///< times with outliers over those without
+    if (steady.counts.outliers >= 3 && steady.with_outliers > far * steady.step) {
+        log.warnings.push_back(std::to_string(steady.counts.outliers) +
+                               " outliers are left out: with them a step takes " +
+                               text::significant(steady.with_outliers.base()) + " s");
+    }
     if (steady.lines_a_step > 1.5) {
-        log.warnings.push_back(text::significant(steady.lines_a_step) +
+        log.warnings.push_back(fmt::format("{:.3g}", steady.lines_a_step) +
                                " lines about each step without a mark of their rank: the slowest counts. if they are "
                                "micro-batches, a step takes their sum");
     }
@@ -86,6 +98,7 @@ void add_notes(LogAnswer& log) {
 LogAnswer read_log(std::string const& file, TrainingLogQuestion const& known, std::stop_token const& stop) {
     TrainingLog read = read_training_log(file, known, stop);
     auto const steady = steady_step(read.steps);
+    bool const first_alone = read.steps.size() == 1 && read.steps[0].steps == 1 && read.steps[0].number <= 1;
     LogAnswer log{.file = file,
                   .format = std::move(read.format),
                   .framework = std::move(read.framework),
@@ -101,6 +114,7 @@ LogAnswer read_log(std::string const& file, TrainingLogQuestion const& known, st
                   .notes = std::move(read.notes),
                   .issues = {}};
     add_issues(log.issues, read.issues, file);
+    if (first_alone) { log.warnings.emplace_back("it times the first step alone, which warms up"); }
     add_notes(log);
     return log;
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <numeric>
 
 // The log of one format, from what its lines stated: times of rates, micro-batches and units, and what contradicts them.
 
@@ -161,6 +162,18 @@ void TrainingLogBuilder::check_stamps(std::vector<CheckedStep>& steps, bool seco
     constexpr double far = 1.5, never = 100.0, low_thousand = 500.0, high_thousand = 2000.0;
     if (!ratio || (*ratio <= far && *ratio >= 1.0 / far)) { return; }
     double const step = steps[steps.size() / 2].step.seconds;
+    auto const covered = static_cast<double>(steps[steps.size() / 2].step.steps);
+    constexpr double slack = 0.05;
+    if (covered > far && std::abs(*ratio / covered - 1.0) < slack) {
+        for (CheckedStep& one : steps) {
+            one.step.seconds /= static_cast<double>(one.step.steps);
+            one.step.half_unit /= static_cast<double>(one.step.steps);
+        }
+        return warn(
+            fmt::format("it prints {:.4g} s and its time stamps show {:.3g} s a step: its times are read as those "
+                        "of the {:.0f} steps since the line before",
+                        step, step / *ratio, covered));
+    }
     bool const large = *ratio > low_thousand && *ratio < high_thousand;
     bool const small = 1.0 / *ratio > low_thousand && 1.0 / *ratio < high_thousand;
     if (seconds && (large || small)) {
@@ -268,6 +281,26 @@ void TrainingLogBuilder::refuse_micro_batch_bar(std::size_t format, std::string_
                       .hint = "state the time of a step: --measured-step"}};
 }
 
+/// Warns where the steps of a clock are multiples of the batch, at no usual distance: they may count sequences.
+void TrainingLogBuilder::warn_of_samples(std::size_t format) {
+    constexpr int least = 8; // smaller ones divide what lines are apart
+    constexpr std::size_t enough = 3;
+    int const batch = question_.global_batch;
+    std::int64_t common = 0;
+    std::size_t count = 0;
+    for (RawStep const& raw : steps_[format]) {
+        if (!raw.of_clock) { return; }
+        common = std::gcd(std::gcd(common, raw.step.number), raw.step.steps);
+        ++count;
+    }
+    if (batch < least || count < enough || common % batch != 0) { return; }
+    while (common > 0 && common % 10 == 0) { common /= 10; }
+    if (common <= 5) { return; } // every 1, 2 or 5 times 10^n steps
+    warn(fmt::format(
+        "its steps are multiples of --global-batch {0}: if they count sequences, a step takes {0} times as long",
+        batch));
+}
+
 TrainingLog TrainingLogBuilder::finish(std::size_t format, std::string_view where) {
     flush_clocks();
     keep_training_bars(format);
@@ -293,6 +326,7 @@ TrainingLog TrainingLogBuilder::finish(std::size_t format, std::string_view wher
                           .why = lacks ? log.notes.front() : "no line has a step with a time above zero",
                           .hint = hint}};
     }
+    warn_of_samples(format);
     log.issues = std::move(issues_);
     log.notes = std::move(notes_);
     log.warnings = std::move(warnings_);

@@ -38,12 +38,13 @@ constexpr std::array marked_labels{
 };
 
 /// Words in front of a label that say nothing about its quantity.
-constexpr std::array<std::string_view, 10> plain_words{"info", "debug", "train",      "training", "speed",
-                                                       "rate", "steps", "throughput", "current",  "performance"};
+constexpr std::array<std::string_view, 11> plain_words{
+    "info", "debug", "train", "training", "speed", "rate", "steps", "throughput", "current", "performance", "latency"};
 /// Words that make a number behind "step" none of a step that was done.
-constexpr std::array<std::string_view, 20> other_steps{
-    "total", "max",    "warmup", "save", "logging", "eval",      "per",  "every", "of",           "last",
-    "best",  "resume", "from",   "num",  "val",     "remaining", "test", "valid", "accumulation", "checkpoint"};
+constexpr std::array<std::string_view, 23> other_steps{
+    "total", "max",   "warmup",       "save",       "logging", "eval", "per", "every",
+    "of",    "last",  "best",         "resume",     "from",    "num",  "val", "remaining",
+    "test",  "valid", "accumulation", "checkpoint", "micro",   "mini", "sub"};
 constexpr std::array<std::string_view, 8> evaluating{"val",        "eval", "valid",   "validation",
                                                      "evaluation", "test", "testing", "validating"};
 template <std::size_t size> bool holds_word(std::array<std::string_view, size> const& words, std::string_view word) {
@@ -77,13 +78,26 @@ bool is_epoch(LineFigure const& figure) {
            figure.unit == "epoch";
 }
 
+/// Whether a time stands behind "took" alone: "step 5 took 3.6 s", not "10 steps took 36 s".
+bool is_taken(LineFigure const& figure) { return same_caseless(figure.label, "took") && has_time_unit(figure); }
+
+/// Whether no word stands between a place and the "took" before another: "epoch 5 took 360 s" is of no step.
+bool follows(std::string_view line, std::size_t at, std::size_t place) {
+    auto const took = line.substr(0, at).rfind("took");
+    return took != line.npos && place <= took &&
+           std::ranges::none_of(line.substr(place, took - place), is_latin_letter);
+}
+
 /// The head of a time or a rate; empty for all else.
 std::string time_head(LineFigure const& figure) {
     std::string_view label = figure.label;
     if (is_bare_time(figure)) { return fmt::format("time ({})", figure.unit); }
+    if (is_taken(figure)) { return fmt::format("step_time ({})", figure.unit); }
     if (has_number(label)) { return {}; } // of a stage, a rank, the last ten steps
+    constexpr std::string_view per_step = "time/";
     for (; !label.empty(); next_word(label)) {
-        std::string head{label};
+        bool const per = has_time_unit(figure) && same_caseless(label.substr(0, per_step.size()), per_step);
+        std::string head = per ? "time per " + std::string{label.substr(per_step.size())} : std::string{label};
         if (!figure.unit.empty()) { head += fmt::format(" ({})", figure.unit); }
         bool const clock = metrics_name(MetricsKind::clock, head).has_value();
         if (clock || (!figure.clock && metrics_name(MetricsKind::time, head))) { return head; }
@@ -174,6 +188,19 @@ bool has_evaluated(std::string_view line) {
     return false;
 }
 
+bool has_any(std::string_view line, std::initializer_list<std::string_view> parts) {
+    return std::ranges::any_of(parts, [&](std::string_view part) { return line.find(part) != line.npos; });
+}
+
+/// Whether a line with a metric of evaluations has one of training, too.
+bool has_training_too(std::string_view line) {
+    for (auto loss = line.find("loss"); loss != line.npos; loss = line.find("loss", loss + 1)) {
+        std::string_view const front = line.substr(0, loss);
+        if (!front.ends_with("val_") && !front.ends_with("eval_")) { return true; }
+    }
+    return has_any(line, {"train", "Train", "lr=", "lr:", "lr ", "learning"});
+}
+
 constexpr std::string_view evaluation_head = "eval row", checkpoint_head = "checkpoint row";
 
 /// The head that stands for a line about an evaluation or a checkpoint and not about training, too; empty for all else.
@@ -186,11 +213,8 @@ std::string_view mark_of(std::string_view line) {
     return may && !trains && (evaluates(line) || has_evaluated(line)) ? evaluation_head : std::string_view{};
 }
 
-bool has_any(std::string_view line, std::initializer_list<std::string_view> parts) {
-    return std::ranges::any_of(parts, [&](std::string_view part) { return line.find(part) != line.npos; });
-}
 bool names_figures(std::string_view line) {
-    return has_any(line, {"tep", "ter", "TER", "TEP", "poch", "pdate", "ime", "hroughput"});
+    return has_any(line, {"tep", "ter", "TER", "TEP", "poch", "pdate", "ime", "hroughput", "oken"});
 }
 bool may_have_figures(std::string_view line) {
     constexpr std::size_t longest = 4000;
@@ -240,6 +264,7 @@ void LabelledLines::take(std::uint64_t number, std::string_view line, std::strin
     std::string batches;
     std::size_t batches_at = 0;
     bool steps = false;
+    std::size_t counted = line.npos;               ///< end of the step or loss before
     std::size_t figures = 0, times = 0;            ///< `times`: with a unit of time
     std::pair<std::string, std::string> bare_time; ///< head and cell
     NumberMarks seen;
@@ -251,6 +276,8 @@ void LabelledLines::take(std::uint64_t number, std::string_view line, std::strin
             return row_of != nullptr ? std::string{row_of->head} : head_of(figure);
         });
         std::string const& head = meaning.head;
+        if (is_taken(figure) && !(is_of_training(line) && follows(line, at, counted))) { continue; }
+        counted = meaning.step || meaning.small ? at : line.npos;
         if (head.empty()) {
             if (shows_marks(figure)) { seen.learn(figure.cell); }
             if (meaning.small) { seen.learn_small(figure.cell); }
@@ -284,7 +311,9 @@ void LabelledLines::take(std::uint64_t number, std::string_view line, std::strin
         row.batches = steps = true;
     }
     bool const of_steps = steps || names_figures(line); // "5.1 s/it" alone may be of anything
-    std::string_view const mark = row.times && of_steps ? std::string_view{} : mark_of(line);
+    bool const evaluated = row.times && has_evaluated(line) && !has_training_too(line);
+    std::string_view mark = row.times && of_steps ? std::string_view{} : mark_of(line);
+    if (evaluated) { mark = evaluation_head; }
     if (!mark.empty() || row.cells.empty() || !of_steps) { return without_row(mark); }
     if (steps) {
         marks_.learn(seen);
@@ -349,17 +378,17 @@ bool LabelledLines::counts_batches() const {
     return std::ranges::any_of(rows_, [](Row const& row) { return row.batches && (row.times || row.trains); });
 }
 
-/// Whether the stamps of lines are a clock: the last is later than the first, by more than the last digit a line, as a count would be.
+/// Whether the stamps of lines are a clock: they rise by more than the last digit a line, as a count would. A clock may be set back.
 bool LabelledLines::has_clock() const {
     constexpr double counts = 1.5e-3;
-    double first = 0.0, last = 0.0, lines = 0.0;
+    double rises = 0.0, last = 0.0, lines = 0.0;
     for (Row const& row : rows_) {
         if (!row.stamp) { continue; }
-        if (first == 0.0) { first = row.stamp->seconds; }
+        if (lines > 0.0) { rises += std::max(row.stamp->seconds - last, 0.0); }
         last = row.stamp->seconds;
         lines += 1.0;
     }
-    return lines > 1.0 && last - first > counts * (lines - 1.0);
+    return lines > 1.0 && rises > counts * (lines - 1.0);
 }
 
 std::string LabelledLines::heads() const {

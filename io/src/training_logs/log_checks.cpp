@@ -131,6 +131,9 @@ std::optional<LineStamp> stamp_of(std::string_view line) {
 
 std::optional<RepeatedStamp> stamp_without_year(std::string_view line) {
     std::string_view text = line.substr(std::min(line.find_first_not_of("[( \t"), line.size()));
+    for (std::string_view const name : {"ts=", "time=", "timestamp="}) {
+        if (text.starts_with(name)) { text.remove_prefix(name.size()); }
+    }
     std::size_t const digits = digits_at(text, 0);
     if (digits == 10 || digits == 13) {
         std::size_t const point = text.substr(digits).starts_with('.') ? digits_at(text, digits + 1) + 1 : 0;

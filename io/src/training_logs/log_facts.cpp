@@ -4,6 +4,8 @@
 
 #include "headroom/error.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -20,6 +22,8 @@ struct FactRow {
 };
 constexpr std::array fact_rows{
     FactRow{"world_size", "--workers"},
+    FactRow{"num_nodes", "nodes"}, // of Lightning and NeMo
+    FactRow{"devices", "devices"}, // of a node
     FactRow{"tensor_model_parallel_size", "--tp"},
     FactRow{"pipeline_model_parallel_size", "--pp"},
     FactRow{"virtual_pipeline_model_parallel_size", "--virtual-pp"},
@@ -55,9 +59,21 @@ constexpr std::array fact_rows{
 
 bool is_true(std::string_view value) { return same_caseless(value, "true"); }
 
+/// Accelerators of nodes and devices of a node, where nothing states them.
+void take_workers(TrainingLogBuilder& log) {
+    double const nodes = printed_count(log.fact("nodes")).value_or(0),
+                 devices = printed_count(log.fact("devices")).value_or(0);
+    if (nodes * devices >= 1.0 && nodes * devices <= 1e9 && log.fact("--workers").empty()) {
+        log.count_fact("--workers", fmt::format("{:.0f}", nodes * devices));
+    }
+}
+
 void take(FactRow const& row, std::string_view value, TrainingLogBuilder& log) {
     switch (row.kind) {
-    case FactKind::count: return log.count_fact(row.option, value);
+    case FactKind::count:
+        log.count_fact(row.option, value);
+        if (row.option == "nodes" || row.option == "devices") { take_workers(log); }
+        return;
     case FactKind::flag:
         if (is_true(value) || same_caseless(value, "false")) { log.fact(row.option, is_true(value) ? "on" : "off"); }
         return;
@@ -78,9 +94,9 @@ void take(FactRow const& row, std::string_view value, TrainingLogBuilder& log) {
 
 /// The batch of all accelerators, under the names of loops: "Total batch size: 262,144 tokens", "effective_batch_size = 64".
 void take_batch(std::string_view name, std::string_view value, TrainingLogBuilder& log) {
-    static constexpr std::array<std::string_view, 6> batches{"globalbatchsize",         "totalbatchsize",
-                                                             "effectivebatchsize",      "totaltrainbatchsize",
-                                                             "effectivetrainbatchsize", "trainbatchsizetotal"};
+    static constexpr std::array<std::string_view, 7> batches{
+        "globalbatchsize",     "totalbatchsize",          "totaldesiredbatchsize", "effectivebatchsize",
+        "totaltrainbatchsize", "effectivetrainbatchsize", "trainbatchsizetotal"};
     static constexpr std::array<std::string_view, 6> tokens{"tokensperbatch",        "tokensperstep",
                                                             "tokensperiteration",    "totalbatchsizetokens",
                                                             "globalbatchsizetokens", "effectivebatchsizetokens"};

@@ -126,6 +126,22 @@ void MetricsReader::settle_clock(std::vector<Row>& rows, TrainingLogBuilder& log
     clock_ = {};
 }
 
+void MetricsReader::prefer_clock(std::vector<Row>& rows, TrainingLogBuilder& log) {
+    constexpr double coarse = 0.1;
+    std::vector<double> roundings;
+    for (Row const& row : rows) {
+        if (row.time && row.time->value > 0.0 && row.clock) {
+            roundings.push_back(row.time->half_unit / row.time->value);
+        }
+    }
+    if (time_.at < 0 || roundings.size() < enough || quantile_of(roundings, 0.5) <= coarse) { return; }
+    log.note(fmt::format("steps from the clock '{}': '{}' is rounded to {:.0f} %",
+                         names_[static_cast<std::size_t>(clock_.at)], names_[static_cast<std::size_t>(time_.at)],
+                         100.0 * quantile_of(roundings, 0.5)));
+    time_ = {};
+    for (Row& row : rows) { row.time.reset(); }
+}
+
 void MetricsReader::settle_micro(std::vector<Row>& rows) {
     Row const* last = nullptr;
     bool other = false;
@@ -274,7 +290,7 @@ void MetricsReader::compare_with_clock(std::vector<Row> const& rows, TrainingLog
     std::string const& head = names_[static_cast<std::size_t>(time_.at)];
     if (!compared) {
         if (!time_.name.scope_stated && log.workers() > 1.0) {
-            log.note(fmt::format("'{}' counts as the rate of all accelerators: name it {}_per_gpu where it is of one",
+            log.warn(fmt::format("'{}' counts as the rate of all accelerators: name it {}_per_gpu where it is of one",
                                  head, head));
         }
         double const never = table_ == MetricsTable::lines ? 0.0 : 100.0; ///< seconds that nobody logs without a unit

@@ -23,20 +23,20 @@ using Sign = MetricsRow::Sign;
 
 constexpr std::array step_rows{MetricsRow{
     "trainerglobalstep globalstep trainglobalstep numupdates optimizerstep optimizersteps optstep "
-    "updatestep completedsteps step iteration iter steps iterations globalstepmaxsteps update updates stepi"}};
+    "updatestep completedsteps step iteration iter steps iterations globalstepmaxsteps update updates stepi it"}};
 constexpr std::array micro_rows{
     MetricsRow{"microstep microbatch microbatchidx microiter batchidx iteration iter iterations"}};
 /// Times of a step, and rates that have names of their own; `rate_of` reads the others.
 constexpr std::array time_rows{
     MetricsRow{"elapsedtimeperiterationms iterationtimems steptimems timeperstepms persteptimems timemetricsendtoendms "
-               "iterms itertimems timeperiterationms dtms stepdurationms stepms",
+               "iterms itertimems timeperiterationms dtms stepdurationms stepms timeperbatchms timeperiterms",
                1e-3},
     MetricsRow{"steptimeus itertimeus iterationtimeus", 1e-6},
     MetricsRow{
         "trainsteptiminginss steptimes trainsteptimes trainsteptiminginsec trainsteptimingins itertimes "
         "iterationtimes timepersteps persteptimes timemetricsendtoends steptimesec steptimeseconds itertimesec "
         "iterationtimesec iterationtimeseconds timeperiterations dts stepdurations batchtimes batchtimesec updatetimes "
-        "stepdurationsec trainstepdurationsec"},
+        "stepdurationsec trainstepdurationsec timeperbatchs timeperiters"},
     MetricsRow{"perfsteptime timingperstep iterationtime itertime steptime trainsteptime timeperstep timeperiteration "
                "trainiterationtime batchtime timeperbatch updatetime",
                1.0, StepFigure::seconds, Sign::no_unit},
@@ -49,11 +49,11 @@ constexpr std::array time_rows{
 };
 constexpr std::array clock_rows{
     MetricsRow{"runtime timestamp walltime relativetimeprocess timetotal datetime date"},
-    MetricsRow{"time elapsed elapsedtime traintime", 1.0, StepFigure::seconds, Sign::either_no_unit},
-    MetricsRow{"times elapseds elapsedtimes elapsedsec elapsedseconds durations traintimes seconds", 1.0,
-               StepFigure::seconds, Sign::either},
+    MetricsRow{"time elapsed elapsedtime timeelapsed traintime wall", 1.0, StepFigure::seconds, Sign::either_no_unit},
+    MetricsRow{"times elapseds elapsedtimes timeelapseds walls elapsedsec elapsedseconds durations traintimes seconds",
+               1.0, StepFigure::seconds, Sign::either},
     MetricsRow{"timems elapsedms elapsedtimems durationms", 1e-3, StepFigure::seconds, Sign::either},
-    MetricsRow{"elapsedmin elapsedminutes elapsedtimemin", 60.0},
+    MetricsRow{"elapsedmin elapsedminutes elapsedtimemin timeelapsedmin", 60.0},
     MetricsRow{"elapsedh elapsedhours elapsedtimehours", 3600.0},
 };
 constexpr std::array memory_rows{
@@ -197,6 +197,17 @@ bool is_evaluation(std::string_view head) {
     return std::ranges::find(of_valid, rest) != of_valid.end();
 }
 
+bool is_part_of_data(std::string_view head) {
+    constexpr std::string_view names = "split phase mode stage subset set part loop kind type event";
+    int rank = 0;
+    return names_it(names, normalised(metric_of(head)), rank);
+}
+
+bool is_evaluated_part(std::string_view cell) {
+    cell = trimmed_line(cell);
+    return is_evaluation(cell) || same_caseless(cell, "test");
+}
+
 std::optional<MetricsName> metrics_tag(std::string_view file) {
     file = file.substr(file.find_last_of('/') + 1);
     if (file.ends_with(".csv")) { file.remove_suffix(4); }
@@ -224,7 +235,9 @@ std::optional<PrintedNumber> clock_value(std::string_view cell) {
         return PrintedNumber{static_cast<double>(*date) * 1e-9, rounding_of(cell)};
     }
     auto seconds = clock_duration(cell);
-    if (!seconds) { seconds = printed_duration(cell); }
+    std::string joined{cell};
+    std::erase(joined, ' '); // "1m 3s"
+    if (!seconds) { seconds = printed_duration(joined); }
     if (seconds) { return PrintedNumber{*seconds, rounding_of(cell)}; }
     return std::nullopt;
 }

@@ -34,6 +34,10 @@ bool is_of_pass(std::string_view head);
 bool is_small(std::string_view head);
 /// Whether a head is a metric of an evaluation: "val_loss", "eval/runtime"; "value" and "valid_tokens" are none.
 bool is_evaluation(std::string_view head);
+/// Whether a head names the part of the data that a row is about: "split", "phase".
+bool is_part_of_data(std::string_view head);
+/// Whether a cell of such a column is of an evaluation: "val", "test".
+bool is_evaluated_part(std::string_view cell);
 /// Unit of the values of a TensorBoard file, by its name: "run-1-tag-perf_step_time_ms.csv". Empty where the name has any other
 /// word than groups of metrics: "forward-step-time.csv".
 std::optional<MetricsName> metrics_tag(std::string_view file);

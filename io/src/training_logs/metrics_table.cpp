@@ -175,6 +175,7 @@ void MetricsReader::choose(TrainingLogBuilder& log) {
     checkpoints_ = column_named(names_, "checkpointrow");
     for (std::size_t i = 0; i < names_.size(); ++i) {
         if (is_evaluation(names_[i]) && !is_extreme(names_[i])) { evaluations_.push_back(static_cast<int>(i)); }
+        if (is_part_of_data(names_[i])) { parts_.push_back(static_cast<int>(i)); }
     }
     if (time_.at >= 0 && normalised(names_[static_cast<std::size_t>(time_.at)]).find("batch") != std::string::npos &&
         time_.name.figure == StepFigure::seconds) {
@@ -272,7 +273,9 @@ MetricsReader::Row MetricsReader::row_of(std::uint64_t line, CellRow const& cell
     Row row{.line = line};
     if (time_.at >= 0) { row.time = time_in(cells.cell(time_.at)); }
     if (clock_.at >= 0) { row.clock = clock_in(cells.cell(clock_.at)); }
-    if (auto const step = value(step_); step && step->value >= 0.0 && step->value <= most) {
+    std::string_view const count = step_.at < 0 ? std::string_view{} : cells.cell(step_.at);
+    auto const step = step_.at < 0 ? std::nullopt : measured_in(count.substr(0, count.find('/')), step_.at); // "5/1000"
+    if (step && step->value >= 0.0 && step->value <= most) {
         row.number = static_cast<std::int64_t>(step->value);
         if (static_cast<double>(row.number) != step->value) {
             unreadable_error(where_, "steps that are no whole numbers", fmt::format("{}", step->value),
@@ -289,6 +292,9 @@ MetricsReader::Row MetricsReader::row_of(std::uint64_t line, CellRow const& cell
     }
     row.evaluates = std::ranges::any_of(evaluations_, [&](int column) { return !says_nothing(cells.cell(column)); });
     row.saves = checkpoints_ >= 0 && !says_nothing(cells.cell(checkpoints_));
+    if (std::ranges::any_of(parts_, [&](int column) { return is_evaluated_part(cells.cell(column)); })) {
+        return Row{.line = line, .evaluates = true};
+    }
     return row;
 }
 
@@ -404,6 +410,7 @@ void MetricsReader::finish(TrainingLogBuilder& log) {
     put_in_order(all, log);
     settle_micro(all);
     settle_clock(all, log);
+    prefer_clock(all, log);
     if (time_.at >= 0) {
         count_iterations(all, log);
         if (table_ != MetricsTable::mlflow) {

@@ -2,10 +2,12 @@
 
 #include "tables/cell_text.hpp"
 #include "tables/numbers.hpp"
+#include "tables/step_rate.hpp"
 #include "training_logs/log_text.hpp"
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 namespace headroom::io {
 
@@ -31,6 +33,21 @@ std::string_view title_of(std::string_view front) {
     }
     while (front.ends_with(':') || front.ends_with(' ')) { front.remove_suffix(1); }
     return front;
+}
+
+} // namespace
+
+namespace {
+
+/// Whether a bar counts sequences or tokens, by the unit of its rate: "59:00, 17.78samples/s, loss=2.1]".
+bool counts_data(std::string_view behind) {
+    auto const comma = std::min(behind.find(','), behind.size());
+    std::string_view rate = trimmed_line(behind.substr(std::min(comma + 1, behind.size())));
+    rate = trimmed_line(rate.substr(number_length(rate)));
+    rate = rate.substr(0, rate.find_first_of(",]"));
+    std::string const unit = rate.starts_with("s/") ? std::string{rate.substr(2)} + "/s" : std::string{rate};
+    auto const found = step_rate(unit);
+    return found && found->figure != StepFigure::seconds && found->figure != StepFigure::steps_per_second;
 }
 
 } // namespace
@@ -61,7 +78,8 @@ std::optional<ProgressBar> progress_bar(std::string_view line) {
     if (slash == std::string_view::npos) { return std::nullopt; }
     auto const done = printed_count(counts.substr(0, slash)), all = printed_count(counts.substr(slash + 1));
     auto const seconds = clock_duration(line.substr(clock + 1, until - clock - 1));
-    if (!done || !all || !seconds || *done > *all) { return std::nullopt; }
+    bool const data = counts_data(line.substr(until + 1));
+    if (!done || !all || !seconds || *done > *all || data) { return std::nullopt; }
     return ProgressBar{title, *done, *all, *seconds, line.substr(until + 1)};
 }
 

@@ -13,7 +13,7 @@ struct ProgressBar {
     double seconds = 0.0;
     std::string_view behind; ///< text behind the clock: remaining time, rate and figures
 };
-/// The bar of a line; empty without one whose clock and counts can be read.
+/// The bar of a line; empty without one whose clock and counts can be read, or where it counts sequences or tokens.
 std::optional<ProgressBar> progress_bar(std::string_view line);
 
 /// Meaning of a bar by its title. Bars of other work have another: "Map", "Tokenizing train".

@@ -313,7 +313,18 @@ TrainingLog read_json(std::string_view text, TrainingLogQuestion const& question
 void refuse_other_bytes(std::string_view head, std::string const& where) {
     refuse_unread(head, where, "it is not read as a log",
                   {.zip = "unpack it first: unzip", .database = "give the log"});
-    if (head.find('\0') != std::string_view::npos) { unreadable_error(where, "no text", "it holds zero bytes"); }
+    constexpr std::size_t tar_mark = 257;
+    if (head.substr(std::min(tar_mark, head.size())).starts_with("ustar")) {
+        unreadable_error(where, "a tar archive", "it is not read as a log", "unpack it first: tar -xf");
+    }
+    if (head.find("brain.Event") != std::string_view::npos) {
+        unreadable_error(where, "an event file of TensorBoard", "it is not read as a log",
+                         "give the CSV that TensorBoard exports");
+    }
+    if (head.find('\0') != std::string_view::npos) {
+        unreadable_error(where, "no text", "it holds zero bytes",
+                         "if they are a gap in a log that was cut, take them out: tr -d '\\0'");
+    }
     if (trimmed_line(head).empty()) { unreadable_error(where, "an empty file"); }
 }
 

@@ -169,6 +169,7 @@ private:
     [[nodiscard]] std::optional<double> seconds_of(RawStep const& raw, Facts const& facts, std::string& lacking) const;
     void keep_training_bars(std::size_t format);
     void keep_longest_series(std::size_t format);
+    void warn_of_samples(std::size_t format);
     void refuse_micro_batch_bar(std::size_t format, std::string_view where) const;
     void make_steps(std::size_t format, std::string& lacking);
     void state_batch(Facts& facts) const;

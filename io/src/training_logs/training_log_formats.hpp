@@ -116,6 +116,8 @@ private:
     void settle_micro(std::vector<Row>& rows);
     void count_iterations(std::vector<Row>& rows, TrainingLogBuilder& log);
     void compare_with_clock(std::vector<Row> const& rows, TrainingLogBuilder& log);
+    /// Leaves out times or rates that are printed so coarsely that the clock next to them says more.
+    void prefer_clock(std::vector<Row>& rows, TrainingLogBuilder& log);
     void compare_with_others(std::vector<Row> const& rows, TrainingLogBuilder& log);
     /// Refuses the time of a step that is shorter than forward and backward pass together: it is the optimizer's.
     void compare_with_passes(std::vector<Row> const& rows) const;
@@ -127,9 +129,9 @@ private:
     std::vector<std::string> names_;
     Column step_, micro_, time_, clock_, memory_, batch_;
     int key_ = -1, run_ = -1, epoch_ = -1, checkpoints_ = -1; ///< `key_`, `run_`: of a table with one metric a row
-    std::vector<int> evaluations_;
-    std::vector<NumberMarks> marks_;   ///< of columns
-    std::vector<bool> counts_, small_; ///< columns of counts, of numbers below a thousand
+    std::vector<int> evaluations_, parts_; ///< columns of metrics of evaluations, of words such as "val"
+    std::vector<NumberMarks> marks_;       ///< of columns
+    std::vector<bool> counts_, small_;     ///< columns of counts, of numbers below a thousand
     NumberMarks all_marks_;
     bool batches_ = false;
     std::vector<std::pair<std::uint64_t, std::string>> lines_;

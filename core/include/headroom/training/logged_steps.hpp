@@ -65,10 +65,12 @@ struct SteadyStep {
     Seconds low, high;         ///< its 90 % interval; equal to the step where one line alone says it
     double spread = 0.0;       ///< of a line: robust standard deviation over the median
     double steady_share = 1.0; ///< steps times the steady step over the time that all lines cover
+    Seconds with_outliers;     ///< mean of the steady lines and the outliers
     std::optional<StepDrift> drift;
-    std::vector<StepRegime> regimes;   ///< in their order; empty where the time of a step did not change
-    std::vector<Seconds> earlier_runs; ///< medians of earlier runs of another speed or batch, whose lines do not count
-    bool mixed = false;                ///< steps of several times, as of text of several lengths
+    std::optional<Seconds> mean_at_end; ///< the last steps, where the times of lines are means since the first step
+    std::vector<StepRegime> regimes;    ///< in their order; empty where the time of a step did not change
+    std::vector<Seconds> earlier_runs;  ///< medians of earlier runs of another speed or batch, whose lines do not count
+    bool mixed = false;                 ///< steps of several times, as of text of several lengths
     bool marked_everywhere = false; ///< evaluation or checkpoint in nearly all lines: they could not be distinguished
     /// Lines that do not count, over all.
     [[nodiscard]] double share_left_out() const;
@@ -102,6 +104,9 @@ struct SteadyStep {
 ///                   regimes
 ///     drift         Mann and Kendall's test, 1 %, with a change above 3 %: the interval then holds the medians of the first and
 ///                   the last third, too
+///     means         t = a + b / n of ten or more lines, n the number of the step, with b > 0 and a coefficient of determination
+///                   above 0.995, next to such a drift: t is the mean since the first step, the last steps take a, and the
+///                   interval holds it
 ///
 /// Takes the slowest rank where several print one step. Sorted by run and step.
 /// Empty without a line.
