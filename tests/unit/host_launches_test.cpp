@@ -269,8 +269,8 @@ TEST(UntunedShare, LeavesVectorUnitsAlone) {
 TEST(LikelyFramework, FollowsModelMachineAndJob) {
     auto const& catalog = training::catalog();
     auto const likely = [&](char const* model, char const* node, PartialStrategy const& given = {},
-                            std::optional<int> year = {}, int workers = 64) {
-        return likely_framework(catalog.model(model), catalog.cluster(node), given, workers, year);
+                            std::optional<int> year = {}) {
+        return likely_framework(catalog.model(model), catalog.cluster(node), given, year);
     };
     PartialStrategy lora, sharded, split, compiled;
     compiled.compiled = true;
@@ -291,12 +291,6 @@ TEST(LikelyFramework, FollowsModelMachineAndJob) {
         EXPECT_EQ(likely(model, "dgx-h100"), "pytorch") << model;
     }
     EXPECT_EQ(likely("bert-large", "dgx-h100", split), "megatron-core");
-    EXPECT_EQ(likely("gpt2-124m", "dgx-h100", {}, {}, 8), "pytorch") << "one node";
-    EXPECT_EQ(likely("llama-3-8b", "dgx-h100", {}, {}, 8), "pytorch-fsdp") << "128 GB of state";
-    EXPECT_EQ(likely("llama-3-8b", "dgx-h100", {}, {}, 1), "pytorch");
-    EXPECT_EQ(likely("llama-3-8b", "dgx-h100", split, {}, 8), "megatron-core");
-    EXPECT_EQ(likely("llama-3-8b", "dgx-h100", {}, {}, 16), "megatron-core");
-    EXPECT_EQ(likely("mixtral-8x7b", "dgx-h100", {}, {}, 8), "megatron-core");
     EXPECT_EQ(likely("llama-3-8b", "dgx-h100", compiled), "pytorch-fsdp");
     EXPECT_EQ(likely("gpt2-124m", "dgx-h100", compiled), "pytorch");
     EXPECT_EQ(likely("llama-3-8b", "tpu-v5p-host", sharded, 2020), "maxtext");
@@ -313,7 +307,7 @@ TEST(LikelyFramework, IsForEveryMachine) {
             given.zero = zero;
             for (char const* model : {"llama-3-8b", "bert-large", "resnet-50"}) {
                 Cluster const cluster = catalog.cluster(name);
-                Framework const likely = catalog.framework(likely_framework(catalog.model(model), cluster, given, 8));
+                Framework const likely = catalog.framework(likely_framework(catalog.model(model), cluster, given));
                 auto const& vendors = likely.vendors;
                 EXPECT_TRUE(vendors.empty() || std::ranges::count(vendors, cluster.accelerator.vendor) == 1)
                     << name << " " << model << " " << likely.name;

@@ -151,7 +151,7 @@ TEST(RunColumns, BracketsThatSayWhatABatchCounts) {
 
 /// The accuracy of a training is no accumulation.
 TEST(RunColumns, AccuracyIsNoAccumulation) {
-    std::string const heads = "model,gpu,gpus,seq_len,gbs,step time (s)", cells = "llama-3-8b,H100,16,4096,128,2";
+    std::string const heads = "model,gpu,gpus,seq_len,gbs,step time (s)", cells = "llama-3-8b,H100,8,4096,64,2";
     auto const micro_batch = [](PublishedRun const& run) {
         return run.question ? run.question->strategy.micro_batch : 0;
     };

@@ -217,7 +217,7 @@ TEST(RunLayout, ShortHeads) {
                                      std::pair{"AC", "air cooled"}, std::pair{"checkpointing", "async"}}) {
         std::vector<Issue> issues;
         auto const run = read_runs(std::string{"model,gpu,gpus,seq_len,gbs,step time (s),"} + head +
-                                       "\nllama-3-8b,A100 80GB,16,4096,64,9.5," + cell + "\n",
+                                       "\nllama-3-8b,A100 80GB,8,4096,64,9.5," + cell + "\n",
                                    "runs.csv", training::catalog(), &issues)[0];
         EXPECT_EQ(run.question->strategy.recompute, Recompute::none) << head;
         ASSERT_EQ(issues.size(), 1U) << head;

@@ -16,9 +16,9 @@ namespace {
 Question read(std::string const& notes, std::string const& precision = "bf16") {
     std::string const table =
         "id,source_family,arch,model_name,layers,hidden,heads,vocab,seq_len,accelerator,accelerators_total,precision,"
-        "global_batch_sequences,micro_batch,dp,tp,pp,activation_recompute,measured_step_seconds,framework,notes\n"
+        "global_batch_sequences,micro_batch,dp,tp,pp,activation_recompute,measured_step_seconds,notes\n"
         "X1,someone,dense_transformer,a model of our own,24,2048,16,50304,2048,A100-80GB,1," +
-        precision + ",8,1,1,1,1,full,1,megatron-core,\"" + notes + "\"\n";
+        precision + ",8,1,1,1,1,full,1,\"" + notes + "\"\n";
     auto const run = read_runs(table, "runs.csv", training::catalog()).front();
     EXPECT_TRUE(run.question) << run.skipped_reason;
     return *run.question;

@@ -644,7 +644,8 @@ TEST(RunCells, TheYearIsThatOfTheFirstDate) {
     EXPECT_EQ(year("arXiv 2104.04473"), std::nullopt);
     EXPECT_EQ(year("commit 32019-xyz"), std::nullopt);
     EXPECT_EQ(year("2021-"), 2021);
-    EXPECT_EQ(year("in 2021"), std::nullopt);
+    EXPECT_EQ(year("in 2021"), 2021);
+    EXPECT_EQ(year("model of 20211, r2021b"), std::nullopt);
 }
 
 TEST(NotedBatches, AreReadInEveryFormThatTablesPrint) {

@@ -477,7 +477,7 @@ std::optional<int> running_zero(PartialStrategy const& stated, Framework const& 
     return stated.zero == 0 && bf16 && framework.bf16_gradient_bytes ? 1 : stated.zero;
 }
 
-std::string likely_framework(Model const& model, Cluster const& cluster, PartialStrategy const& given, int workers,
+std::string likely_framework(Model const& model, Cluster const& cluster, PartialStrategy const& given,
                              std::optional<int> year) {
     Generation const generation = cluster.accelerator.generation;
     std::string_view const chip = name_of(generation), links = cluster.scale_up_name;
@@ -491,13 +491,12 @@ std::string likely_framework(Model const& model, Cluster const& cluster, Partial
     if (!splits && (lora || cards || !model.is_decoder())) {
         return sharded ? "hf-fsdp" : lora ? "hf-trainer" : "pytorch";
     }
-    bool const one_node = workers > 0 && workers <= cluster.accelerators_per_node && model.moe.experts == 0;
-    if (sharded || (!splits && (one_node || given.compiled))) {
+    if (sharded || (!splits && given.compiled)) {
         constexpr double state_bytes = 16.0,
                          left_for_activations = 0.25; // 32-bit weights, gradients and moments of Adam
         Bytes const state{state_bytes * count_parameters(model).total};
         bool const fits_whole = state <= (1.0 - left_for_activations) * cluster.accelerator.memory;
-        return sharded || (workers != 1 && !fits_whole) ? "pytorch-fsdp" : "pytorch";
+        return sharded || !fits_whole ? "pytorch-fsdp" : "pytorch";
     }
     bool const volta = generation == Generation::volta || generation == Generation::turing;
     bool const early = generation == Generation::ampere && year.value_or(fused_attention_year) < fused_attention_year;

@@ -214,7 +214,7 @@ bool framework_is_guessed_again(Question const& question) {
     stated.zero = strategy.zero;
     stated.trained = strategy.trained;
     return framework_is_guessed(question) &&
-           likely_framework(question.model, question.cluster, stated, strategy.workers()) == question.framework.name;
+           likely_framework(question.model, question.cluster, stated) == question.framework.name;
 }
 
 Extrapolation extrapolation_of_ordinary(Strategy const& strategy) {

@@ -377,10 +377,8 @@ void set_chunks(TrainingRequest const& request, TrainingSetting& setting) {
 }
 
 void set_framework(TrainingRequest const& request, Catalog const& catalog, TrainingSetting& setting) {
-    int const most = setting.workers.empty() ? 0 : std::ranges::max(setting.workers);
-    std::string const name = request.framework.empty()
-                                 ? likely_framework(setting.model, setting.cluster, setting.given, most)
-                                 : request.framework;
+    std::string const name =
+        request.framework.empty() ? likely_framework(setting.model, setting.cluster, setting.given) : request.framework;
     StateChoice choice{.optimizer = {}, .pure = setting.given.pure, .frozen = setting.given.frozen};
     if (setting.given.optimizer) { choice.optimizer = catalog.optimizer(*setting.given.optimizer); }
     if (choice.frozen && setting.given.trained != Trained::lora) {

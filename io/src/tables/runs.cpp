@@ -86,11 +86,14 @@ public:
         question.cluster = cluster(row, run);
         run.slow_links = has_slow_links(row, question.cluster);
         PartialStrategy partial = stated_strategy(row, question.cluster, workers);
-        question.framework = framework(row, question, run, partial, workers);
+        KernelChoice const kernels = stated_kernels(row);
+        if (kernels.compiled == true) { partial.compiled = true; } // lines of PyTorch; "eager" is said of others, too
+        question.framework = framework(row, question, run, partial);
         if (run.framework_assumed) {
             question.assumptions.push_back({"framework", question.framework.name, "none is named", false});
+            question.framework = with_kernels(question.framework, {.compiled = kernels.compiled});
         } else {
-            question.framework = with_kernels(question.framework, stated_kernels(row));
+            question.framework = with_kernels(question.framework, kernels);
         }
         assume_network(row, workers, question, run);
         question.workload.fill = share_of_tokens(row, question, run);
@@ -212,11 +215,11 @@ private:
         if (!text.left_over.empty()) { run.assumed.push_back("of the network not read: " + words_of(text.left_over)); }
     }
 
-    Framework framework(RunCells const& row, Question const& question, PublishedRun& run, PartialStrategy const& given,
-                        int workers) {
+    Framework framework(RunCells const& row, Question const& question, PublishedRun& run,
+                        PartialStrategy const& given) {
         std::string name = framework_of(catalog_, frameworks_, row, question.cluster.accelerator.vendor);
         if (unnamed_ || name.empty()) {
-            name = likely_framework(question.model, question.cluster, given, workers, row.year());
+            name = likely_framework(question.model, question.cluster, given, row.year());
             run.assumed.push_back("framework = " + name);
             run.framework_assumed = true;
         }

@@ -45,10 +45,10 @@ std::optional<int> running_zero(PartialStrategy const& stated, Framework const& 
 
 /// Name of the framework that whoever names none most likely runs, by model, machine and job: the vendor's own on TPU, Gaudi
 /// and Trainium; PyTorch or Hugging Face where the model is not split and is no decoder, is trained with LoRA, runs on cards
-/// behind PCIe or a bridge, or without experts on one node, or where torch.compile is asked about; FSDP with ZeRO-3, or where the state of training
-/// leaves no room for activations; else Megatron of the age of chip and run. `workers` are those of the largest size that is
-/// asked about, zero where none is known, so each size of a plan has the framework of the others.
-std::string likely_framework(Model const& model, Cluster const& cluster, PartialStrategy const& given, int workers,
+/// behind PCIe or a bridge, or where torch.compile is asked about; FSDP with ZeRO-3, or where the state of training leaves no room
+/// for activations; else Megatron of the age of chip and run. The number of accelerators decides nothing: each size of a plan,
+/// and of two questions, has the framework of the others.
+std::string likely_framework(Model const& model, Cluster const& cluster, PartialStrategy const& given,
                              std::optional<int> year = {});
 
 } // namespace headroom::training
