@@ -79,7 +79,7 @@ RecognisedFramework recognised(std::vector<FrameworkRecogniser> const& table, Ru
                                std::string_view vendor = {});
 
 /// Framework of a row: that of its own column; else of its source; where the source does not name it for sure, the one that the cell of
-/// sharding, the folders of the table or clauses of the notes name, in which nothing else is said ("HF Trainer", "Composer 0.19").
+/// sharding, the folders of the table or clauses of the notes name, which hold nothing else ("HF Trainer", "Composer 0.19").
 /// Empty where none is named.
 std::string framework_of(Catalog const& catalog, std::vector<FrameworkRecogniser> const& table, RunCells const& row,
                          std::string_view vendor = {});
