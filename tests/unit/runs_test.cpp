@@ -731,6 +731,20 @@ TEST(Recognised, ReadsRepositoriesBeforeTheirOwners) {
     EXPECT_EQ(recognised_as(table, "Megatron-LM (arXiv 2004.08900)"), "megatron-core") << "a number";
 }
 
+TEST(Runs, SelectiveIsWhatTheirSoftwareCallsSo) {
+    auto const recompute = [](std::string const& framework) {
+        return read_runs(
+                   "id,source_family,model_name,framework,activation_recompute,seq_len,accelerator,accelerators_total,"
+                   "precision,global_batch_sequences,samples_per_s\n1,own,llama-3-8b," +
+                       framework + ",selective,8192,H100-80GB,64,bf16,128,50\n",
+                   "own.csv", training::catalog())
+            .at(0)
+            .question->strategy.recompute;
+    };
+    EXPECT_EQ(recompute("torchtitan"), Recompute::alternate) << "every second product is kept";
+    EXPECT_EQ(recompute("megatron-core"), Recompute::selective);
+}
+
 TEST(Runs, OfImageTransformersHaveClassesAndSeeAllTokens) {
     // Expectation: of a ViT without a vocabulary one token of 197 meets 1,000 classes, not each a vocabulary of words.
     auto const runs =

@@ -95,6 +95,8 @@ public:
         } else {
             question.framework = with_kernels(question.framework, kernels);
         }
+        bool const own_selective = question.framework.recompute == Recompute::alternate; // by operation, torchtitan's
+        if (own_selective && partial.recompute == Recompute::selective) { partial.recompute = Recompute::alternate; }
         assume_network(row, workers, question, run);
         question.workload.fill = share_of_tokens(row, question, run);
         add_noted_batch(row, question.model, partial);
