@@ -102,7 +102,7 @@ constexpr Text batch_of_all = "read as the sequences of a step over all accelera
 constexpr std::array habit_rows{
     // ---- the machine and its number ----
     HabitWord{"gpus num-gpus n-gpus total-gpus gpu-count world-size num-processes accelerators chips "
-              "num-chips",
+              "num-chips num-devices n-devices gpus-total",
               "--workers --ranks"},
     HabitWord{"nnodes num-nodes node-count num-machines hosts num-hosts", "--nodes"},
     HabitWord{"nproc-per-node nproc gpus-per-node num-gpus-per-node n-gpus-per-node devices devices-per-node "
@@ -119,7 +119,7 @@ constexpr std::array habit_rows{
     HabitWord{
         "gbs global-batch-size global-train-batch-size train-batch-size total-batch-size total-train-batch-size gbsz",
         "--global-batch"},
-    HabitWord{"batch-size batch bs", "--global-batch", {}, nullptr, batch_of_all},
+    HabitWord{"batch-size batch bs bsz", "--global-batch", {}, nullptr, batch_of_all},
     HabitWord{"mbs micro-batch-size micro-bs per-device-train-batch-size per-device-batch-size "
               "train-micro-batch-size-per-gpu per-gpu-train-batch-size per-gpu-batch-size batch-size-per-gpu "
               "local-batch-size mbsz "
@@ -130,7 +130,8 @@ constexpr std::array habit_rows{
               "grad-acc-steps grad-acc gradient-accumulation-iters accumulate-grad-batches accumulation-steps gas ga",
               "--grad-accum"},
     HabitWord{
-        "seq-len seq-length sequence-len context-length context-len context ctx-len ctx ctx-length n-ctx "
+        "seq-len seq-length sequence-len sequence length context-length context-len context ctx-len ctx ctx-length "
+        "n-ctx "
         "max-seq-len max-seq-length max-sequence-length max-length max-len cutoff-len block-size max-target-length "
         "model-max-length",
         "--sequence-length"},
@@ -140,7 +141,7 @@ constexpr std::array habit_rows{
     HabitWord{"max-steps train-iters train-steps training-steps num-steps num-train-steps iterations", "--steps"},
     // ---- money and time ----
     HabitWord{"gpu-price price-per-gpu price-per-gpu-hour price-per-hour gpu-hour-price cost-per-hour "
-              "cost-per-gpu-hour gpu-cost hourly-price rate-per-hour",
+              "cost-per-gpu-hour gpu-cost hourly-price hourly rate-per-hour",
               "--price"},
     HabitWord{"max-cost max-budget max-dollars", "--budget"},
     HabitWord{"max-days max-time within", "--deadline"},
@@ -156,7 +157,10 @@ constexpr std::array habit_rows{
     HabitWord{"fp32 float32", "--precision", "fp32"},
     HabitWord{"tf32", "--precision", "tf32"},
     HabitWord{"attn-implementation attn-impl attention-implementation", "--attention-kernel"},
-    HabitWord{"use-flash-attn use-flash-attention flash-attn use-flash-attn-2", "--attention-kernel", "flash2"},
+    HabitWord{"use-flash-attn use-flash-attention flash-attn use-flash-attn-2 flash-attention flash-attention-2",
+              "--attention-kernel", "flash2"},
+    HabitWord{"torch-compile use-torch-compile use-compile", "--compile", "on"},
+    HabitWord{"no-compile no-torch-compile eager", "--compile", "off"},
     // ---- parallelism ----
     HabitWord{"tp-size tp-degree tensor-parallel tensor-parallelism tensor-parallel-size tensor-parallel-degree "
               "tensor-model-parallel-size model-parallel-size",
@@ -190,6 +194,9 @@ constexpr std::array habit_rows{
     // ---- sharding ----
     HabitWord{"use-distributed-optimizer distributed-optimizer", "--zero", "1"},
     HabitWord{"zero-stage zero-optimization-stage", "--zero"},
+    HabitWord{"zero1", "--zero", "1"},
+    HabitWord{"zero2", "--zero", "2"},
+    HabitWord{"zero3", "--zero", "3"},
     HabitWord{"fsdp fsdp2 use-fsdp use-fsdp2 use-torch-fsdp2 use-megatron-fsdp use-custom-fsdp fully-sharded",
               "--zero",
               "3",
@@ -204,10 +211,10 @@ constexpr std::array habit_rows{
               more_of_fsdp},
     HabitWord{"hsdp-shard-size data-parallel-shard-degree fsdp-size", "--shard"},
     // ---- recomputation and offload ----
-    HabitWord{
-        "gradient-checkpointing use-gradient-checkpointing activation-checkpointing "
-        "use-activation-checkpointing checkpoint-activations enable-gradient-checkpointing grad-ckpt grad-checkpoint",
-        "--recompute", "full", recomputation},
+    HabitWord{"gradient-checkpointing use-gradient-checkpointing activation-checkpointing "
+              "use-activation-checkpointing checkpoint-activations enable-gradient-checkpointing grad-ckpt "
+              "grad-checkpoint grad-checkpointing",
+              "--recompute", "full", recomputation},
     HabitWord{"recompute-activations", "--recompute", "selective"},
     HabitWord{"recompute-granularity recomputation activation-checkpoint-mode remat-policy",
               "--recompute",
@@ -232,6 +239,7 @@ constexpr std::array habit_rows{
     HabitWord{"load-in-8bit use-8bit", "--base", "int8"},
     HabitWord{"quantization-bit bits", "--base", {}, frozen_bits},
     HabitWord{"optim optimizer-name optimiser", "--optimizer"},
+    HabitWord{"adam-8bit use-8bit-adam", "--optimizer", "adamw-8bit"},
     HabitWord{"backend trainer library training-framework software", "--framework"},
 };
 
