@@ -195,6 +195,9 @@ TraceFiles trace_files(std::vector<std::string> const& paths) {
         return !fs::is_directory(path, error);
     });
     for (std::string const& path : in_order) { add_path(path, walk, files); }
+    if (files.files.empty() && files.unread.empty() && !in_order.empty()) { // it was there a moment before
+        unreadable_error(in_order.front(), "no such file or folder", "it vanished while it was looked at");
+    }
     std::sort(files.files.begin(), files.files.end(),
               [](fs::path const& left, fs::path const& right) { return natural_less(left.native(), right.native()); });
     std::sort(files.left_out.begin(), files.left_out.end(), natural_less);
