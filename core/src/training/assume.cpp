@@ -492,8 +492,8 @@ std::string likely_framework(Model const& model, Cluster const& cluster, Partial
         return sharded ? "hf-fsdp" : lora ? "hf-trainer" : "pytorch";
     }
     if (sharded || (!splits && given.compiled)) {
-        constexpr double state_bytes = 16.0,
-                         left_for_activations = 0.25; // 32-bit weights, gradients and moments of Adam
+        // 32-bit weights, gradients and moments of Adam
+        constexpr double state_bytes = 16.0, left_for_activations = 0.25;
         Bytes const state{state_bytes * count_parameters(model).total};
         bool const fits_whole = state <= (1.0 - left_for_activations) * cluster.accelerator.memory;
         return sharded || !fits_whole ? "pytorch-fsdp" : "pytorch";

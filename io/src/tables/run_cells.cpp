@@ -62,8 +62,8 @@ std::optional<int> RunCells::integer(std::string_view column) const {
 
 std::optional<int> RunCells::year() const {
     auto const source = text("source_repo_or_paper");
-    for (std::size_t i = 0; i + 4 <= source.size();
-         ++i) { // "2021-04-09", "Shoeybi et al. 2019", not "arXiv 2004.08900"
+    // "2021-04-09", "Shoeybi et al. 2019", not "arXiv 2004.08900"
+    for (std::size_t i = 0; i + 4 <= source.size(); ++i) {
         bool const starts = source[i] == '2' && source[i + 1] == '0' &&
                             (i == 0 || std::isalpha(static_cast<unsigned char>(source[i - 1])) == 0) &&
                             (i == 0 || (!digit(source[i - 1]) && source[i - 1] != '.'));
@@ -273,9 +273,8 @@ std::string framework_of(Catalog const& catalog, std::vector<FrameworkRecogniser
         for (auto const& part : words::split(clause, ',')) { clauses.push_back(part.substr(0, part.find('('))); }
     }
     std::string const stated = framework_in_clauses(catalog, clauses);
-    if (stated == "deepspeed-zero") {
-        return "hf-deepspeed";
-    } // an engine alone: around it is most often Hugging Face's model
+    // an engine alone: around it is most often Hugging Face's model
+    if (stated == "deepspeed-zero") { return "hf-deepspeed"; }
     return stated.empty() ? by_source.name : stated;
 }
 
